@@ -1,0 +1,71 @@
+// What a CPU launcher stands on: the thread pool, and code generated for the running processor.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+namespace ww {
+
+// Threads to run on: the runtime's pool (RuntimeApi::parallel_for) or, by default, the caller.
+class ThreadPool {
+ public:
+  using Body = void (*)(void* context, int64_t begin, int64_t end);
+  using ParallelFor = void (*)(int64_t count, int64_t grain, Body body, void* context);
+
+  ThreadPool() = default;
+  explicit ThreadPool(ParallelFor parallel_for) : parallel_for_(parallel_for) {}
+
+  // f(begin, end) over disjoint ranges that cover [0, count), none but the last shorter than grain.
+  template <typename F>
+  void parallel_for(int64_t count, int64_t grain, F&& f) const {
+    if (count <= 0) return;
+    if (parallel_for_ == nullptr) return f(int64_t{0}, count);
+    using Functor = std::remove_reference_t<F>;
+    parallel_for_(
+        count, grain,
+        [](void* context, int64_t begin, int64_t end) {
+          (*static_cast<Functor*>(context))(begin, end);
+        },
+        const_cast<void*>(static_cast<const void*>(&f)));
+  }
+
+ private:
+  ParallelFor parallel_for_ = nullptr;
+};
+
+// Marks a lambda for vectorised(): its body is compiled into each processor level's caller.
+#define WW_VECTORISED __attribute__((always_inline))
+
+namespace detail {
+
+#if defined(__x86_64__)
+template <typename F>
+[[gnu::target("arch=x86-64-v4")]] void call_v4(F& f) {
+  f();
+}
+
+template <typename F>
+[[gnu::target("arch=x86-64-v3")]] void call_v3(F& f) {
+  f();
+}
+#endif
+
+}  // namespace detail
+
+// Runs f, a lambda marked WW_VECTORISED, compiled for the widest instruction set that this processor
+// has: AVX-512, AVX2 with FMA, or the baseline. Plain loops are vectorised by the compiler; the
+// whole translation unit stays baseline code, so that nothing else can meet an unknown instruction.
+template <typename F>
+inline void vectorised(F&& f) {
+#if defined(__x86_64__)
+  static const int level = __builtin_cpu_supports("x86-64-v4")   ? 4
+                           : __builtin_cpu_supports("x86-64-v3") ? 3
+                                                                 : 0;
+  if (level == 4) return detail::call_v4(f);
+  if (level == 3) return detail::call_v3(f);
+#endif
+  f();
+}
+
+}  // namespace ww

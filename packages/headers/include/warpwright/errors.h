@@ -1,0 +1,74 @@
+// The errors that JavaScript sees: built-in classes with a `code`, and one sentence.
+#pragma once
+
+#include <napi.h>
+
+#include <string>
+
+#include "warpwright/cuda_types.h"
+
+namespace ww {
+
+namespace detail {
+
+template <typename ErrorClass>
+ErrorClass coded_error(Napi::Env env, const char* code, const std::string& message) {
+  ErrorClass error = ErrorClass::New(env, message);
+  error.Set("code", Napi::String::New(env, code));
+  return error;
+}
+
+}  // namespace detail
+
+inline Napi::TypeError kind_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::TypeError>(env, "ERR_KIND", message);
+}
+
+inline Napi::TypeError dtype_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::TypeError>(env, "ERR_DTYPE", message);
+}
+
+inline Napi::RangeError shape_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::RangeError>(env, "ERR_SHAPE", message);
+}
+
+inline Napi::RangeError value_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::RangeError>(env, "ERR_VALUE", message);
+}
+
+inline Napi::RangeError overlap_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::RangeError>(env, "ERR_OVERLAP", message);
+}
+
+inline Napi::Error device_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::Error>(env, "ERR_DEVICE", message);
+}
+
+inline Napi::Error disposed_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::Error>(env, "ERR_DISPOSED", message);
+}
+
+inline Napi::Error unsupported_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::Error>(env, "ERR_UNSUPPORTED", message);
+}
+
+inline Napi::Error load_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::Error>(env, "ERR_LOAD", message);
+}
+
+// A failed CUDA call: name "CudaError", code the CUDA error's name.
+inline Napi::Error cuda_error(Napi::Env env, const char* name, const std::string& message) {
+  Napi::Error error = detail::coded_error<Napi::Error>(env, name, message);
+  error.Set("name", Napi::String::New(env, "CudaError"));
+  return error;
+}
+
+#if WARPWRIGHT_WITH_CUDA
+inline void check_cuda(Napi::Env env, cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  throw cuda_error(env, cudaGetErrorName(status),
+                   std::string(what) + ": " + cudaGetErrorString(status));
+}
+#endif
+
+}  // namespace ww

@@ -1,0 +1,109 @@
+// npm run bench -- rmsnorm [--device cpu|cuda:N] [--json FILE]
+import { parseArgs } from "node:util";
+import { addRmsnorm, rmsnorm } from "@warpwright/rmsnorm";
+import { type Device, defaultDevice, empty, randn, type Tensor } from "@warpwright/runtime";
+import { type BenchCase, benchmark, expectClose, valuesOf } from "@warpwright/testing";
+import { rmsnormReference } from "../test/reference.js";
+
+type FloatDType = "float32" | "float16" | "bfloat16";
+
+interface Buffers {
+  x: Tensor;
+  residual: Tensor | null;
+  weight: Tensor;
+  out: Tensor;
+  residualOut: Tensor | null;
+}
+
+const elementBytes = { float32: 4, float16: 2, bfloat16: 2 } as const;
+
+// Rows x hidden size. On the GPU 64 MiB and more for each tensor, from rows of a fraction of a warp
+// to rows of a cluster; the odd ones take the path without 16-byte access.
+const gpuShapes: readonly (readonly [number, number])[] = [
+  [131_072, 256],
+  [32_768, 768],
+  [65_536, 1024],
+  [32_768, 2048],
+  [32_768, 4096],
+  [16_384, 8192],
+  [8192, 16_384],
+  [4096, 32_768],
+  [2048, 65_536],
+  [1024, 131_072],
+  [32_768, 4095],
+  [32_768, 4100],
+];
+const cpuShapes: readonly (readonly [number, number])[] = [
+  [16_384, 768],
+  [4096, 4096],
+  [512, 32_768],
+  [4096, 4095],
+];
+
+function makeCase(
+  [rows, hiddenSize]: readonly [number, number],
+  dtype: FloatDType,
+  fused: boolean,
+): BenchCase<Buffers> {
+  const shape = [rows, hiddenSize];
+  const rowBytes = rows * hiddenSize * elementBytes[dtype];
+  return {
+    name: fused ? "addRmsnorm" : "rmsnorm",
+    shape,
+    dtype,
+    // x read and out written, with a residual one more of each; the weight once.
+    bytes: (fused ? 4 : 2) * rowBytes + hiddenSize * elementBytes[dtype],
+    setup: (seed, device) => ({
+      x: randomRows(shape, seed, dtype, device),
+      residual: fused ? randomRows(shape, seed + 1000, dtype, device) : null,
+      weight: randn([hiddenSize], { seed, dtype, device }),
+      out: empty(shape, { dtype, device }),
+      residualOut: fused ? empty(shape, { dtype, device }) : null,
+    }),
+    run({ x, residual, weight, out, residualOut }) {
+      if (residual === null) rmsnorm(x, weight, { out });
+      else addRmsnorm(x, residual, weight, { out, residualOut: residualOut! });
+    },
+    verify: (buffers) => verifyRows(buffers, dtype),
+    dispose(buffers) {
+      for (const tensor of Object.values(buffers) as (Tensor | null)[]) tensor?.dispose();
+    },
+  };
+}
+
+// Random rows, the same 1024 over and over: random numbers by the gigabyte take longer than the
+// measurement, and the memory does not know.
+function randomRows(shape: number[], seed: number, dtype: FloatDType, device: Device): Tensor {
+  const [rows, hiddenSize] = shape as [number, number];
+  const distinct = Math.min(rows, Math.max(1, Math.floor(2 ** 20 / hiddenSize)));
+  const source = randn([distinct, hiddenSize], { seed, dtype, device });
+  const x = empty(shape, { dtype, device });
+  for (let row = 0; row < rows; row += distinct) {
+    const count = Math.min(distinct, rows - row);
+    x.narrow(0, row, count).copyFrom(source.narrow(0, 0, count));
+  }
+  source.dispose();
+  return x;
+}
+
+function verifyRows({ x, residual, weight, out }: Buffers, dtype: FloatDType): void {
+  const [rows, hiddenSize] = x.shape as [number, number];
+  for (const row of [0, rows >> 1, rows - 1]) {
+    const addend = residual && { residual: valuesOf(residual.narrow(0, row, 1)) };
+    const values = valuesOf(x.narrow(0, row, 1));
+    const wanted = rmsnormReference(values, valuesOf(weight), hiddenSize, dtype, addend ?? {});
+    expectClose(out.narrow(0, row, 1), wanted.out, { ulps: 1, rtol: 1e-5, atol: 1e-6 });
+  }
+}
+
+const { values } = parseArgs({
+  options: { device: { type: "string" }, json: { type: "string" } },
+});
+const device = (values.device ?? defaultDevice()) as Device;
+const shapes = device === "cpu" ? cpuShapes : gpuShapes;
+const cases = [
+  ...shapes.map((shape) => makeCase(shape, "bfloat16", false)),
+  ...shapes.map((shape) => makeCase(shape, "bfloat16", true)),
+  ...(["float16", "float32"] as const).map((dtype) => makeCase([4096, 4096], dtype, false)),
+];
+await benchmark("rmsnorm", cases, { device, ...(values.json ? { json: values.json } : {}) });

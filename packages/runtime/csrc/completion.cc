@@ -1,0 +1,152 @@
+#include "completion.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "warpwright/errors.h"
+
+namespace ww {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// After something happened, the next thing is likely near: look without pause for a while, then
+// with growing pauses.
+constexpr auto kSpin = std::chrono::microseconds(50);
+constexpr auto kFirstPause = std::chrono::microseconds(20);
+constexpr auto kLastPause = std::chrono::microseconds(100);
+
+class Completion {
+ public:
+  // Throws std::system_error if the system has no thread left.
+  void start_thread() {
+    const std::lock_guard lock(mutex_);
+    if (!started_) std::thread([this] { run(); }).detach();
+    started_ = true;
+  }
+
+  void watch(Job* job) {
+    job->mailbox()->watched.fetch_add(1);
+    {
+      const std::lock_guard lock(mutex_);
+      incoming_.push_back(job);
+      woken_ = true;
+    }
+    wake_.notify_one();
+  }
+
+  void wake() {
+    {
+      const std::lock_guard lock(mutex_);
+      woken_ = true;
+    }
+    wake_.notify_one();
+  }
+
+ private:
+  void run() {
+    auto last_progress = Clock::now();
+    auto pause = kFirstPause;
+    for (;;) {
+      const bool received = receive(last_progress, pause);
+      const bool reached = look();
+      if (received || reached) {
+        last_progress = Clock::now();
+        pause = kFirstPause;
+      }
+    }
+  }
+
+  // Takes over new jobs, after a pause if nothing has happened for a while. Whether there are any.
+  bool receive(Clock::time_point last_progress, std::chrono::microseconds& pause) {
+    std::unique_lock lock(mutex_);
+    if (jobs_.empty()) {
+      wake_.wait(lock, [this] { return woken_; });
+    } else if (Clock::now() - last_progress > kSpin) {
+      wake_.wait_for(lock, pause, [this] { return woken_; });
+      pause = std::min(2 * pause, std::chrono::microseconds(kLastPause));
+    }
+    woken_ = false;
+    if (incoming_.empty()) return false;
+    jobs_.insert(jobs_.end(), incoming_.begin(), incoming_.end());
+    incoming_.clear();
+    return true;
+  }
+
+  // Asks every job, so that none waits behind a slower one. Whether any could go.
+  bool look() {
+    return std::erase_if(jobs_, [](Job* job) { return let_go(job); }) > 0;
+  }
+
+  static bool let_go(Job* job) {
+    // Keeps the mailbox beyond the job.
+    const std::shared_ptr<Mailbox> mailbox = job->mailbox();
+    bool gone = mailbox->closed();
+    if (!gone) {
+      bool reached = false;
+      const cudaError_t status = job->poll(reached);
+      if (status == cudaSuccess && !reached) return false;
+      job->fail(status);
+      gone = !mailbox->post(job);
+    }
+    if (gone) delete job;
+    mailbox->watched.fetch_sub(1);
+    return true;
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<Job*> incoming_;
+  bool woken_ = false;
+  bool started_ = false;
+  std::vector<Job*> jobs_;  // the thread's own
+};
+
+// Never destroyed: the thread runs until the process is gone.
+Completion& completion() {
+  static auto& instance = *new Completion;
+  return instance;
+}
+
+}  // namespace
+
+Napi::Value Job::start(Napi::Env env, std::unique_ptr<Job> job) {
+  napi_value promise = nullptr;
+  completion().start_thread();
+  if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok) throw Napi::Error::New(env);
+  job->mailbox_->add_pending();
+  completion().watch(job.release());
+  return Napi::Value(env, promise);
+}
+
+void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
+  const Napi::HandleScope scope(env);
+  napi_value rejection = nullptr;
+  try {
+    if (job->status_ != cudaSuccess)
+      throw cuda_error(env, cuda::error_name(job->status_),
+                       std::string(job->what_) + ": " + cuda::error_text(job->status_));
+    if (!job->advance(env)) return completion().watch(job.release());
+  } catch (const Napi::Error& error) {
+    rejection = error.Value();
+  }
+  job->settle(env, rejection);
+}
+
+void Job::settle(Napi::Env env, napi_value rejection) {
+  finish(env);
+  mailbox_->remove_pending();
+  if (rejection != nullptr) {
+    napi_reject_deferred(env, deferred_, rejection);
+  } else {
+    napi_resolve_deferred(env, deferred_, env.Undefined());
+  }
+}
+
+void wake_completion() { completion().wake(); }
+
+}  // namespace ww

@@ -1,0 +1,71 @@
+// The one thread that watches what GPUs are working on and settles promises when it is done.
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <utility>
+
+#include "cuda_backend.h"
+#include "mailbox.h"
+
+namespace ww {
+
+// Something that a promise waits for.
+class Job {
+ public:
+  // `what` begins the message of a rejection.
+  Job(std::shared_ptr<Mailbox> mailbox, const char* what)
+      : mailbox_(std::move(mailbox)), what_(what) {}
+  // Any thread, and also when the environment has ended: must not touch Node-API.
+  virtual ~Job() = default;
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  // JavaScript thread: the promise of a job that the completion thread watches from now on.
+  static Napi::Value start(Napi::Env env, std::unique_ptr<Job> job);
+
+  // Completion thread. Whether the next step has been reached, or has failed.
+  virtual cudaError_t poll(bool& reached) = 0;
+
+  // JavaScript thread: takes the step that was reached, then settles the promise or waits on.
+  // Throws when the environment is ending and runs no JavaScript any more.
+  static void arrive(Napi::Env env, std::unique_ptr<Job> job);
+
+  const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
+  void fail(cudaError_t status) { status_ = status; }
+
+ protected:
+  // JavaScript thread, when a step was reached without failure. Whether it was the last; throws to
+  // reject.
+  virtual bool advance(Napi::Env) { return true; }
+  // JavaScript thread, before the promise is settled in whatever way.
+  virtual void finish(Napi::Env) {}
+
+ private:
+  void settle(Napi::Env env, napi_value rejection);
+
+  std::shared_ptr<Mailbox> mailbox_;
+  const char* what_;
+  napi_deferred deferred_ = nullptr;
+  cudaError_t status_ = cudaSuccess;
+};
+
+// Waits for what a stream has been given so far.
+class SynchronizeJob : public Job {
+ public:
+  SynchronizeJob(std::shared_ptr<Mailbox> mailbox, int device, cuda::Event event)
+      : Job(std::move(mailbox), "synchronize"), device_(device), event_(event) {}
+  ~SynchronizeJob() override { cuda::destroy_event(event_); }
+
+  cudaError_t poll(bool& reached) override { return cuda::query_event(device_, event_, reached); }
+
+ private:
+  int device_;
+  cuda::Event event_;
+};
+
+// Makes the thread look at once whether environments have ended.
+void wake_completion();
+
+}  // namespace ww

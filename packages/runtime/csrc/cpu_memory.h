@@ -1,0 +1,18 @@
+// Host memory of tensors.
+#pragma once
+
+#include <cstddef>
+
+namespace ww {
+
+// A 64-byte aligned block of at least one byte, zeroed if asked; null if there is not enough
+// memory.
+void* cpu_allocate(size_t bytes, bool zero);
+
+// memcpy by several threads where that pays; the two must not overlap.
+void cpu_copy(void* dst, const void* src, size_t bytes);
+
+// `bytes` as it was allocated.
+void cpu_free(void* data, size_t bytes);
+
+}  // namespace ww

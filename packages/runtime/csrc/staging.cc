@@ -1,0 +1,76 @@
+#include "staging.h"
+
+#include <algorithm>
+#include <bit>
+#include <mutex>
+#include <vector>
+
+namespace ww {
+namespace {
+
+constexpr size_t kMinBytes = size_t{64} << 10;
+constexpr size_t kMaxKeptBytes = size_t{128} << 20;
+
+struct Cache {
+  std::mutex mutex;
+  std::vector<Staging*> buffers;
+  size_t bytes = 0;
+};
+
+// Never destroyed: the completion thread uses it until the process is gone.
+Cache& cache() {
+  static auto& instance = *new Cache;
+  return instance;
+}
+
+Staging* take_kept(int device, size_t bytes) {
+  const std::lock_guard lock(cache().mutex);
+  auto& buffers = cache().buffers;
+  const auto found = std::ranges::find_if(buffers, [&](const Staging* staging) {
+    bool done = false;
+    return staging->device == device && staging->bytes == bytes &&
+           cuda::query_event(device, staging->ready, done) == cudaSuccess && done;
+  });
+  if (found == buffers.end()) return nullptr;
+  Staging* staging = *found;
+  buffers.erase(found);
+  cache().bytes -= bytes;
+  return staging;
+}
+
+void destroy(Staging* staging) {
+  if (staging->ready != nullptr) cuda::destroy_event(staging->ready);
+  if (staging->data != nullptr) cuda::unpin(staging->device, staging->data);
+  delete staging;
+}
+
+}  // namespace
+
+cudaError_t take_staging(int device, size_t bytes, Staging** result) {
+  const size_t size = std::bit_ceil(std::max(bytes, kMinBytes));
+  *result = take_kept(device, size);
+  if (*result != nullptr) return cudaSuccess;
+  auto* staging = new Staging{device, size, nullptr, nullptr};
+  cudaError_t status = cuda::pin(device, size, &staging->data);
+  if (status == cudaSuccess) status = cuda::create_event(device, &staging->ready);
+  if (status == cudaSuccess) {
+    *result = staging;
+  } else {
+    destroy(staging);
+  }
+  return status;
+}
+
+void give_back_staging(Staging* staging) {
+  {
+    const std::lock_guard lock(cache().mutex);
+    if (cache().bytes + staging->bytes <= kMaxKeptBytes) {
+      cache().buffers.push_back(staging);
+      cache().bytes += staging->bytes;
+      return;
+    }
+  }
+  destroy(staging);  // waits for a copy that may still be filling it
+}
+
+}  // namespace ww

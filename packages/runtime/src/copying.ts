@@ -1,0 +1,109 @@
+import type { Device } from "./arguments.js";
+import { convertBlock, copyAcross, fillBlock, live, moveBlock } from "./blocks.js";
+import { describe, quote, shapeText } from "./describe.js";
+import { usableDevice } from "./devices.js";
+import { type DType, isDType, parseDType } from "./dtypes.js";
+import { kindError, shapeError, valueError } from "./errors.js";
+import { STORAGE } from "./internals.js";
+import { checkOptions, checkTensor, checkWritable, isTensor } from "./kernel/checks.js";
+import { disjoint, sameView } from "./kernel/overlap.js";
+import { broadcasts } from "./layout.js";
+import { makeTensor } from "./making.js";
+import { native } from "./native.js";
+import { type CudaStream, streamFor } from "./streams.js";
+import type { Tensor } from "./tensor.js";
+import { viewOf } from "./views.js";
+
+/** What Tensor.to() changes. */
+export interface ToOptions<D extends DType = DType> {
+  /** Default: the tensor's. */
+  device?: Device | undefined;
+  /** Default: the tensor's. */
+  dtype?: D | undefined;
+  /** Of the CUDA device; of the target's if both are. Default: the current stream. */
+  stream?: CudaStream | undefined;
+}
+
+export function moveTo(tensor: Tensor, target: Device | DType | ToOptions): Tensor {
+  const options = parseTarget(target);
+  const dtype = parseDType("to", options.dtype ?? tensor.dtype);
+  const device = usableDevice("to", options.device ?? tensor.device);
+  const block = live("to", tensor);
+
+  if (device === tensor.device) {
+    const stream = streamFor("to", device, options.stream);
+    if (dtype === tensor.dtype) return viewOf("to", tensor, tensor);
+    return makeTensor(convertBlock(block, dtype, stream));
+  }
+  // The option is the target's stream, or the source's where the target is the CPU.
+  const streams = {
+    src: streamFor("to", tensor.device, device === "cpu" ? options.stream : undefined),
+    dst: streamFor("to", device, device === "cpu" ? undefined : options.stream),
+  };
+  return makeTensor(moveBlock(block, dtype, device, streams));
+}
+
+function parseTarget(target: unknown): ToOptions {
+  if (typeof target === "string") {
+    if (isDType(target)) return { dtype: target };
+    if (/^(cpu|cuda)/.test(target)) return { device: target as Device };
+    throw valueError(`to: expected a device or a dtype, got ${quote(target)}`);
+  }
+  if (typeof target !== "object" || target === null || isTensor(target)) {
+    throw kindError(`to: expected a device, a dtype or options, got ${describe(target)}`);
+  }
+  checkOptions("to", target, ["device", "dtype", "stream"]);
+  return target;
+}
+
+export function copyInto(dst: Tensor, source: Tensor): void {
+  const into = live("copyFrom", dst);
+  checkTensor("copyFrom", "source", source);
+  if (!broadcasts(source.shape, dst.shape)) {
+    throw shapeError(
+      `copyFrom: expected source of a shape that broadcasts to ${shapeText(dst.shape)}, ` +
+        `got ${shapeText(source.shape)}`,
+    );
+  }
+  checkWritable("copyFrom", "the tensor", dst);
+  if (sameView(dst, source)) return;
+
+  const streams = {
+    src: streamFor("copyFrom", source.device),
+    dst: streamFor("copyFrom", dst.device),
+  };
+  const from = live("copyFrom", source);
+  if (dst[STORAGE] !== source[STORAGE] || disjoint(dst, source)) {
+    copyAcross(into, from, streams);
+    return;
+  }
+  // The order of the copies within one call is not fixed, so overlapping views go by way of a copy.
+  const copy = convertBlock(from, source.dtype, streams.src);
+  copyAcross(into, copy, streams);
+  native().dispose(copy.handle);
+}
+
+export function fillWith(tensor: Tensor, value: unknown): void {
+  const block = live("fill", tensor);
+  const converted = fillValue("fill", tensor.dtype, value);
+  checkWritable("fill", "the tensor", tensor);
+  if (tensor.size > 0) fillBlock(block, converted, streamFor("fill", tensor.device));
+}
+
+const minInt64 = -(1n << 63n);
+const maxInt64 = (1n << 63n) - 1n;
+
+/** The value as native code takes it: a bigint for int64, saturated, else a number. */
+export function fillValue(op: string, dtype: DType, value: unknown): number | bigint {
+  if (typeof value !== "number" && typeof value !== "bigint" && typeof value !== "boolean") {
+    throw kindError(
+      `${op}: expected value to be a number, a bigint or a boolean, got ${describe(value)}`,
+    );
+  }
+  if (dtype !== "int64") return Number(value);
+  if (typeof value === "number" && !Number.isFinite(value)) {
+    return Number.isNaN(value) ? 0n : value > 0 ? maxInt64 : minInt64;
+  }
+  const whole = BigInt(typeof value === "number" ? Math.trunc(value) : value);
+  return whole < minInt64 ? minInt64 : whole > maxInt64 ? maxInt64 : whole;
+}

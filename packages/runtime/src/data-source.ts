@@ -1,0 +1,163 @@
+// What tensor() is given, as bytes whose dtype native code knows.
+import { types } from "node:util";
+import { describe } from "./describe.js";
+import { type DType, dtypeCode, float64Code, type TypedArray } from "./dtypes.js";
+import { kindError, shapeError, valueError } from "./errors.js";
+import { arrayName, isUsable } from "./typed-arrays.js";
+
+/** Numbers in arrays in arrays, or one number; all of one kind. */
+export type NestedData = number | bigint | boolean | readonly NestedData[];
+
+export interface DataSource {
+  /** Memory that nobody else changes while it is read. */
+  bytes: Uint8Array;
+  /** How addons know the elements' dtype. */
+  code: number;
+  /** What the tensor is made of unless told otherwise. */
+  dtype: DType;
+  shape: readonly number[];
+}
+
+/** @param dtype what was asked for: a Uint16Array holds the bits of a 16-bit float */
+export function readSource(data: unknown, dtype: DType | undefined): DataSource {
+  const name = arrayName(data);
+  if (name !== null) return fromTypedArray(data as TypedArray, name, dtype);
+  if (Array.isArray(data) || isScalar(data)) return fromNested(data as NestedData);
+  throw kindError(`tensor: expected data to be an array or a TypedArray, got ${describe(data)}`);
+}
+
+function fromTypedArray(array: TypedArray, name: string, dtype: DType | undefined): DataSource {
+  if (!isUsable(array)) {
+    throw valueError(`tensor: expected data to have its memory, got a detached ${name}`);
+  }
+  const shape = [array.length];
+  const isHalf = dtype === "float16" || dtype === "bfloat16";
+  if (name === "Uint16Array" && isHalf) {
+    return { bytes: ownBytes(array), code: dtypeCode(dtype), dtype, shape };
+  }
+  switch (name) {
+    case "Float32Array":
+      return { bytes: ownBytes(array), code: dtypeCode("float32"), dtype: "float32", shape };
+    case "Float64Array":
+      return { bytes: ownBytes(array), code: float64Code, dtype: "float32", shape };
+    case "Float16Array":
+      return { bytes: ownBytes(array), code: dtypeCode("float16"), dtype: "float16", shape };
+    case "Int32Array":
+      return { bytes: ownBytes(array), code: dtypeCode("int32"), dtype: "int32", shape };
+    case "BigInt64Array":
+      return { bytes: ownBytes(array), code: dtypeCode("int64"), dtype: "int64", shape };
+    case "BigUint64Array":
+      checkBelow(array as BigUint64Array);
+      return { bytes: ownBytes(array), code: dtypeCode("int64"), dtype: "int64", shape };
+    case "Uint8Array":
+    case "Uint8ClampedArray":
+      return { bytes: ownBytes(array), code: dtypeCode("uint8"), dtype: "uint8", shape };
+    case "Uint32Array": {
+      const wide = Float64Array.from(array as Uint32Array);
+      return { bytes: ownBytes(wide), code: float64Code, dtype: "int64", shape };
+    }
+    default: {
+      const wide = Int32Array.from(array as Int16Array);
+      return { bytes: ownBytes(wide), code: dtypeCode("int32"), dtype: "int32", shape };
+    }
+  }
+}
+
+function checkBelow(array: BigUint64Array): void {
+  const large = array.find((value) => value >= 1n << 63n);
+  if (large !== undefined) {
+    throw valueError(`tensor: expected data to hold 64-bit signed integers, got ${large}n`);
+  }
+}
+
+/** The array's bytes, copied where another thread could change them meanwhile. */
+export function ownBytes(array: TypedArray): Uint8Array {
+  const bytes = new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
+  return types.isArrayBuffer(array.buffer) ? bytes : new Uint8Array(bytes);
+}
+
+type Scalar = number | bigint | boolean;
+
+function isScalar(value: unknown): value is Scalar {
+  return typeof value === "number" || typeof value === "bigint" || typeof value === "boolean";
+}
+
+function fromNested(data: NestedData): DataSource {
+  const shape: number[] = [];
+  let first: unknown = data;
+  while (Array.isArray(first)) {
+    shape.push(first.length);
+    if (shape.length > 64) throw shapeError("tensor: expected data nested at most 8 deep");
+    first = first.length > 0 ? first[0] : undefined;
+  }
+  const count = shape.reduce((product, size) => product * size, 1);
+  const kind = first === undefined && count === 0 ? "number" : typeof first;
+
+  switch (kind) {
+    case "boolean": {
+      const values = new Uint8Array(count);
+      flatten(data, shape, kind, (value, i) => {
+        values[i] = value ? 1 : 0;
+      });
+      return { bytes: values, code: dtypeCode("bool"), dtype: "bool", shape };
+    }
+    case "bigint": {
+      const values = new BigInt64Array(count);
+      flatten(data, shape, kind, (value, i) => {
+        values[i] = checkInt64(value as bigint);
+      });
+      return { bytes: ownBytes(values), code: dtypeCode("int64"), dtype: "int64", shape };
+    }
+    default: {
+      const values = new Float64Array(count);
+      flatten(data, shape, "number", (value, i) => {
+        values[i] = value as number;
+      });
+      return { bytes: ownBytes(values), code: float64Code, dtype: "float32", shape };
+    }
+  }
+}
+
+function checkInt64(value: bigint): bigint {
+  if (BigInt.asIntN(64, value) === value) return value;
+  throw valueError(`tensor: expected data to hold 64-bit signed integers, got ${value}n`);
+}
+
+/** Hands over every element in row-major order; ERR_SHAPE where the nesting is ragged. */
+function flatten(
+  data: NestedData,
+  shape: readonly number[],
+  kind: string,
+  store: (value: Scalar, index: number) => void,
+): void {
+  const path: number[] = [];
+  let index = 0;
+  const visit = (value: unknown): void => {
+    if (path.length < shape.length) {
+      const size = shape[path.length]!;
+      if (!Array.isArray(value)) throw ragged(path, `an array of ${size}`, describe(value));
+      if (value.length !== size)
+        throw ragged(path, `an array of ${size}`, `one of ${value.length}`);
+      for (let i = 0; i < size; i++) {
+        path.push(i);
+        visit(value[i]);
+        path.pop();
+      }
+      return;
+    }
+    if (Array.isArray(value)) throw ragged(path, `a ${kind}`, "an array");
+    if (typeof value !== kind) {
+      throw kindError(`tensor: expected ${place(path)} to be a ${kind}, got ${describe(value)}`);
+    }
+    store(value as Scalar, index++);
+  };
+  visit(data);
+}
+
+function ragged(path: readonly number[], wanted: string, found: string): RangeError {
+  return shapeError(`tensor: expected ${place(path)} to be ${wanted}, got ${found}`);
+}
+
+function place(path: readonly number[]): string {
+  return path.length === 0 ? "data" : `data[${path.join("][")}]`;
+}

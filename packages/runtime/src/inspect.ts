@@ -1,0 +1,37 @@
+import { allocateBlock, copyBlock, live } from "./blocks.js";
+import { shapeText } from "./describe.js";
+import { denseLayout, offsetOf } from "./layout.js";
+import { makeTensor } from "./making.js";
+import { readDataSync } from "./reading.js";
+import type { Tensor } from "./tensor.js";
+
+const shownValues = 6;
+
+/** What console.log shows: dtype, shape and device, and on the CPU the first values. */
+export function inspectTensor(tensor: Tensor): string {
+  const head = `${tensor.dtype}, ${shapeText(tensor.shape)}, ${tensor.device}`;
+  if (tensor.disposed) return `Tensor(${head}, disposed)`;
+  if (tensor.device !== "cpu") return `Tensor(${head})`;
+  const values = firstValues(tensor, Math.min(tensor.size, shownValues));
+  const more = tensor.size > shownValues ? ", ..." : "";
+  return `Tensor(${head}) [${values.join(", ")}${more}]`;
+}
+
+function firstValues(tensor: Tensor, count: number): string[] {
+  const source = live("inspect", tensor);
+  const block = allocateBlock([count], tensor.dtype, "cpu", null);
+  for (let i = 0; i < count; i++) {
+    const from = { ...source, ...denseLayout([1]), offset: offsetOf(tensor, i) };
+    copyBlock({ ...block, ...denseLayout([1]), offset: i }, from, null);
+  }
+  const shown = makeTensor(block);
+  const data = readDataSync("inspect", shown);
+  shown.dispose();
+  return Array.from<number | bigint, string>(data as ArrayLike<number | bigint>, (value) =>
+    tensor.dtype === "bool" ? String(value !== 0) : short(value),
+  );
+}
+
+function short(value: number | bigint): string {
+  return typeof value === "bigint" ? String(value) : String(Number(value.toPrecision(6)));
+}

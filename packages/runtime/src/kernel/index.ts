@@ -1,0 +1,44 @@
+/**
+ * What a kernel's TypeScript is written with: checks that throw the library's errors, handles and
+ * streams for its native addon, memory, and the addon's loader.
+ *
+ * @module
+ */
+import "../tensor.js"; // defines what newTensor makes
+
+export { deviceOrdinal } from "../arguments.js";
+export { type DType, dtypeCode, type FloatDType } from "../dtypes.js";
+export {
+  captureError,
+  deviceError,
+  disposedError,
+  dtypeError,
+  fileError,
+  kindError,
+  loadError,
+  overlapError,
+  shapeError,
+  unsupportedError,
+  valueError,
+} from "../errors.js";
+export type { DeviceName } from "../internals.js";
+export { loadAddon } from "../loader.js";
+export type { Handle, StreamHandle } from "../native.js";
+export { streamFor } from "../streams.js";
+export {
+  checkBoolean,
+  checkDevice,
+  checkDtype,
+  checkFinite,
+  checkFloat,
+  checkOneOf,
+  checkOptions,
+  checkShape,
+  checkTensor,
+  checkWritable,
+  handleOf,
+  type NumberBounds,
+} from "./checks.js";
+export { denseRows } from "./dense-rows.js";
+export { checkOverlap, type OverlapRule } from "./overlap.js";
+export * from "./rows.js";

@@ -1,0 +1,131 @@
+import { createRequire } from "node:module";
+import { availableParallelism } from "node:os";
+import { isMainThread } from "node:worker_threads";
+import { quote } from "./describe.js";
+import { valueError } from "./errors.js";
+import { loadAddon } from "./loader.js";
+
+/** An opaque object made by the runtime addon: one reference to a storage. */
+export interface Handle {
+  readonly __handle: "tensor";
+}
+
+/** An opaque object made by the runtime addon: a CUDA stream. */
+export interface StreamHandle {
+  readonly __handle: "stream";
+}
+
+export interface Probe {
+  /** Whether the addon was built with its CUDA sources. */
+  withCuda: boolean;
+  /** As CUDA counts: 13000 is 13.0; 0 where there is no driver. */
+  driverVersion: number;
+  runtimeVersion: number;
+  /** "cudaSuccess", or the name of the error that counting the devices gave. */
+  status: string;
+  message: string;
+  devices: ProbedDevice[];
+}
+
+export interface ProbedDevice {
+  name: string;
+  major: number;
+  minor: number;
+  totalMemory: number;
+  multiprocessorCount: number;
+}
+
+/**
+ * The runtime addon's surface. `device` is -1 for the CPU, else the CUDA ordinal; a `geometry` is a
+ * Float64Array of element counts whose order each function names; `stream` is null on the CPU.
+ */
+export interface Native {
+  allocate(device: number, bytes: number, stream: StreamHandle | null, zero: boolean): Handle;
+  share(handle: Handle): Handle;
+  dispose(handle: Handle): void;
+  pointer(handle: Handle): bigint;
+
+  write(handle: Handle, byteOffset: number, source: Uint8Array, stream: StreamHandle | null): void;
+  readSync(handle: Handle, byteOffset: number, into: Uint8Array, stream: StreamHandle | null): void;
+  read(
+    handle: Handle,
+    byteOffset: number,
+    into: Uint8Array,
+    stream: StreamHandle | null,
+  ): Promise<void>;
+
+  /** geometry: rank, sizes, dst offset, dst strides, src offset, src strides */
+  copy(
+    dst: Handle,
+    src: Handle,
+    stream: StreamHandle | null,
+    dstDtype: number,
+    srcDtype: number,
+    geometry: Float64Array,
+  ): void;
+  transfer(
+    dst: Handle,
+    dstByteOffset: number,
+    src: Handle,
+    srcByteOffset: number,
+    bytes: number,
+    stream: StreamHandle | null,
+  ): void;
+  /** geometry: rank, sizes, offset, strides */
+  fill(
+    dst: Handle,
+    stream: StreamHandle | null,
+    dtype: number,
+    value: number | bigint,
+    geometry: Float64Array,
+  ): void;
+  randn(dst: Handle, dtype: number, count: number, seed: bigint): void;
+
+  createStream(device: number, priority: number): StreamHandle;
+  wrapStream(address: bigint, device: number): StreamHandle;
+  streamAddress(stream: StreamHandle): bigint;
+  synchronizeSync(stream: StreamHandle): void;
+  synchronize(stream: StreamHandle): Promise<void>;
+  disposeStream(stream: StreamHandle): void;
+
+  probe(): Probe;
+  setNumThreads(count: number): void;
+  getNumThreads(): number;
+}
+
+const require = createRequire(import.meta.url);
+
+const load = loadAddon<Native>("runtime", {
+  "linux-x64": () => require("../prebuilds/linux-x64/runtime.node"),
+});
+
+/** More would not start on most machines. */
+export const maxThreads = 1024;
+
+let addon: Native | undefined;
+
+/** The addon, loaded at the first call. */
+export function native(): Native {
+  return addon ?? start();
+}
+
+function start(): Native {
+  const loaded = load();
+  // The pool is the process's, so a worker that starts later must not undo what the main thread set.
+  if (isMainThread) loaded.setNumThreads(initialThreads());
+  addon = loaded;
+  return loaded;
+}
+
+function initialThreads(): number {
+  const text = process.env.WARPWRIGHT_NUM_THREADS;
+  if (text === undefined || text === "") return availableParallelism();
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > maxThreads) {
+    throw valueError(
+      `runtime: expected WARPWRIGHT_NUM_THREADS to be an integer from 1 to ${maxThreads}, ` +
+        `got ${quote(text)}`,
+    );
+  }
+  return count;
+}

@@ -1,0 +1,247 @@
+import { type FileHandle, open } from "node:fs/promises";
+import { basename } from "node:path";
+import { type Device, parseShape } from "../arguments.js";
+import { allocateBlock, convertBlock } from "../blocks.js";
+import { describe, isPromise, listOf, quote } from "../describe.js";
+import { usableDevice } from "../devices.js";
+import { type DType, type FloatDType, isFloat, parseDType } from "../dtypes.js";
+import { dtypeError, kindError } from "../errors.js";
+import type { Block, DeviceName } from "../internals.js";
+import { checkOptions } from "../kernel/checks.js";
+import { makeTensor } from "../making.js";
+import { native, type StreamHandle } from "../native.js";
+import { streamFor } from "../streams.js";
+import type { Tensor } from "../tensor.js";
+import {
+  broken,
+  fileDTypes,
+  lengthBytes,
+  parseHeader,
+  parseHeaderLength,
+  type SafetensorsEntry,
+  type SafetensorsHeader,
+} from "./format.js";
+import { readShards } from "./shards.js";
+
+/** What the filter of loadSafetensors decides by. */
+export interface SafetensorsInfo {
+  /** The file's own name of the dtype, such as "BF16". */
+  dtype: string;
+  shape: readonly number[];
+}
+
+/** Options of loadSafetensors(). */
+export interface LoadSafetensorsOptions {
+  /** Default "cpu". */
+  device?: Device | undefined;
+  /** A float dtype, to which float tensors are converted; others keep theirs. Default: as stored. */
+  dtype?: FloatDType | undefined;
+  /** Whether to load a tensor. Default: all. */
+  filter?: ((name: string, info: SafetensorsInfo) => boolean) | undefined;
+}
+
+/** The tensors of a checkpoint. */
+export interface Safetensors {
+  tensors: Map<string, Tensor>;
+  /** The files' metadata, of all shards together. */
+  metadata: Record<string, string>;
+  /** Disposes all the tensors. */
+  dispose(): void;
+}
+
+// Large enough to keep a disk busy, small beside a checkpoint.
+const chunkBytes = 8 * 2 ** 20;
+
+interface Plan {
+  device: DeviceName;
+  dtype: FloatDType | undefined;
+  filter: LoadSafetensorsOptions["filter"];
+  /** Reused for all that is read. */
+  chunk: Uint8Array;
+}
+
+/**
+ * Loads a .safetensors file, or all shards that a model.safetensors.index.json names, which lie
+ * beside it. Reads in pieces of 8 MB straight to the device; nothing is left behind on an error.
+ *
+ * @throws (as rejections) Error ERR_FILE for a file that cannot be read, that is cut off or
+ *   inconsistent, or that has a dtype that tensors lack and the filter wants; TypeError ERR_KIND,
+ *   ERR_DTYPE; Error ERR_DEVICE; CudaError
+ *
+ * @example
+ * import { loadSafetensors, ones, saveSafetensors } from "@warpwright/runtime";
+ *
+ * await saveSafetensors("model.safetensors", { "norm.weight": ones([64]) });
+ * const model = await loadSafetensors("model.safetensors", { dtype: "bfloat16" });
+ * const weight = model.tensors.get("norm.weight");
+ * model.dispose();
+ */
+export async function loadSafetensors(
+  path: string,
+  options: LoadSafetensorsOptions = {},
+): Promise<Safetensors> {
+  const plan = parseOptions(path, options);
+  const tensors = new Map<string, Tensor>();
+  const metadata = new Map<string, string>();
+  const dispose = (): void => {
+    for (const tensor of tensors.values()) tensor.dispose();
+  };
+  try {
+    const shards = path.endsWith(".json") ? await readShards(path) : [{ path, names: null }];
+    for (const shard of shards) {
+      await loadFile(shard.path, shard.names, plan, tensors, metadata);
+    }
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+  return { tensors, metadata: Object.fromEntries(metadata), dispose };
+}
+
+function parseOptions(path: unknown, options: LoadSafetensorsOptions): Plan {
+  const op = "loadSafetensors";
+  if (typeof path !== "string") {
+    throw kindError(`${op}: expected path to be a string, got ${describe(path)}`);
+  }
+  checkOptions(op, options, ["device", "dtype", "filter"]);
+  const { device = "cpu", filter } = options;
+  const dtype = options.dtype === undefined ? undefined : parseDType(op, options.dtype);
+  if (dtype !== undefined && !isFloat(dtype)) {
+    throw dtypeError(`${op}: expected dtype float32, float16 or bfloat16, got ${dtype}`);
+  }
+  if (filter !== undefined && typeof filter !== "function") {
+    throw kindError(`${op}: expected filter to be a function, got ${describe(filter)}`);
+  }
+  return { device: usableDevice(op, device), dtype, filter, chunk: new Uint8Array(chunkBytes) };
+}
+
+/** @param names the tensors that the index expects in this shard; null for all there are */
+async function loadFile(
+  path: string,
+  names: ReadonlySet<string> | null,
+  plan: Plan,
+  tensors: Map<string, Tensor>,
+  metadata: Map<string, string>,
+): Promise<void> {
+  const file = basename(path);
+  const handle = await opened(path);
+  try {
+    const { header, dataStart } = await readHeader(file, handle);
+    const stored = new Set(header.entries.map(({ name }) => name));
+    for (const name of names ?? []) {
+      if (!stored.has(name)) throw broken(file, `the index expects tensor ${quote(name)} here`);
+    }
+    for (const [key, value] of Object.entries(header.metadata)) metadata.set(key, value);
+    for (const entry of header.entries) {
+      if ((names !== null && !names.has(entry.name)) || !wanted(entry, plan)) continue;
+      tensors.set(entry.name, await loadTensor(file, handle, entry, dataStart, plan));
+    }
+  } finally {
+    await handle.close();
+  }
+}
+
+async function opened(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, "r");
+  } catch (cause) {
+    throw broken(basename(path), `cannot open it: ${(cause as Error).message}`, cause);
+  }
+}
+
+async function readHeader(
+  file: string,
+  handle: FileHandle,
+): Promise<{ header: SafetensorsHeader; dataStart: number }> {
+  const stat = await handle.stat();
+  if (!stat.isFile()) throw broken(file, "expected a file");
+  const { size } = stat;
+  const length = new Uint8Array(Math.min(size, lengthBytes));
+  await readFully(file, handle, length, 0);
+  const bytes = new Uint8Array(parseHeaderLength(file, length, size));
+  await readFully(file, handle, bytes, lengthBytes);
+  const dataStart = lengthBytes + bytes.length;
+  return { header: parseHeader(file, bytes, size - dataStart), dataStart };
+}
+
+function wanted({ name, dtype, shape }: SafetensorsEntry, { filter }: Plan): boolean {
+  if (filter === undefined) return true;
+  const answer: unknown = filter(name, { dtype, shape });
+  if (!isPromise(answer)) return Boolean(answer);
+  answer.then(undefined, () => {});
+  throw kindError("loadSafetensors: expected filter to return a boolean, got a promise");
+}
+
+async function loadTensor(
+  file: string,
+  handle: FileHandle,
+  entry: SafetensorsEntry,
+  dataStart: number,
+  plan: Plan,
+): Promise<Tensor> {
+  const stored = fileDTypes[entry.dtype];
+  if (stored === undefined || !Object.hasOwn(fileDTypes, entry.dtype)) {
+    const known = listOf(Object.keys(fileDTypes));
+    throw broken(
+      file,
+      `tensor ${quote(entry.name)}: expected dtype ${known}, got ${quote(entry.dtype)}`,
+    );
+  }
+  const stream = streamFor("loadSafetensors", plan.device);
+  const shape = checkedShape(file, entry, stored);
+  const block = allocateBlock(shape, stored, plan.device, stream);
+  try {
+    for (let at = entry.begin; at < entry.end; at += chunkBytes) {
+      const piece = plan.chunk.subarray(0, Math.min(chunkBytes, entry.end - at));
+      await readFully(file, handle, piece, dataStart + at);
+      native().write(block.handle, at - entry.begin, piece, stream);
+    }
+    return makeTensor(inDType(block, plan, stream));
+  } catch (error) {
+    native().dispose(block.handle);
+    throw error;
+  }
+}
+
+function checkedShape(file: string, entry: SafetensorsEntry, dtype: DType): readonly number[] {
+  try {
+    return parseShape("loadSafetensors", entry.shape, dtype);
+  } catch (cause) {
+    const reason = (cause as Error).message.replace("loadSafetensors: ", "");
+    throw broken(file, `tensor ${quote(entry.name)}: ${reason}`, cause);
+  }
+}
+
+function inDType(block: Block, { dtype }: Plan, stream: StreamHandle | null): Block {
+  if (dtype === undefined || dtype === block.dtype || !isFloat(block.dtype)) return block;
+  const converted = convertBlock(block, dtype, stream);
+  native().dispose(block.handle);
+  return converted;
+}
+
+async function readFully(
+  file: string,
+  handle: FileHandle,
+  into: Uint8Array,
+  position: number,
+): Promise<void> {
+  let done = 0;
+  while (done < into.length) {
+    const { bytesRead } = await read(file, handle, into.subarray(done), position + done);
+    if (bytesRead === 0) throw broken(file, "the file is cut off");
+    done += bytesRead;
+  }
+}
+
+async function read(
+  file: string,
+  handle: FileHandle,
+  into: Uint8Array,
+  position: number,
+): Promise<{ bytesRead: number }> {
+  try {
+    return await handle.read(into, 0, into.length, position);
+  } catch (cause) {
+    throw broken(file, `cannot read it: ${(cause as Error).message}`, cause);
+  }
+}

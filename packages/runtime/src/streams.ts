@@ -1,0 +1,184 @@
+import { type Device, deviceOrdinal, parseDevice } from "./arguments.js";
+import { describe } from "./describe.js";
+import { usableDevice } from "./devices.js";
+import { Disposing } from "./disposing.js";
+import { deviceError, disposedError, kindError, valueError } from "./errors.js";
+import { type Branded, type DeviceName, STREAM } from "./internals.js";
+import { checkFinite, checkOptions } from "./kernel/checks.js";
+import { native, type StreamHandle } from "./native.js";
+
+/** Options of a new stream. */
+export interface CudaStreamOptions {
+  /** Default "cuda", which is cuda:0. */
+  device?: Device | undefined;
+  /** An integer; lower runs first, as in CUDA, which clamps it to what it has. Default 0. */
+  priority?: number | undefined;
+}
+
+// How the static functions reach the constructor with a stream that exists.
+class Existing {
+  constructor(
+    readonly handle: StreamHandle,
+    readonly device: DeviceName,
+    readonly isDefault: boolean,
+  ) {}
+}
+
+/**
+ * An order of work on one CUDA device. Kernels and copies run on the device's current stream unless
+ * they are given another. Work on different streams is not ordered.
+ *
+ * @example
+ * import { CudaStream, isAvailable } from "@warpwright/runtime";
+ *
+ * if (isAvailable("cuda")) {
+ *   const stream = new CudaStream({ device: "cuda:0" });
+ *   await stream.synchronize();
+ *   stream.dispose();
+ * }
+ */
+export class CudaStream extends Disposing {
+  /** Full name of the device, such as "cuda:0". */
+  readonly device: DeviceName;
+  [STREAM]: StreamHandle | null;
+  readonly #isDefault: boolean = false;
+
+  /**
+   * Creates a stream, which does not wait for CUDA's legacy default stream.
+   *
+   * @throws Error ERR_DEVICE without a usable device; CudaError
+   */
+  constructor(options: CudaStreamOptions = {}) {
+    super();
+    if (options instanceof Existing) {
+      this.device = options.device;
+      this[STREAM] = options.handle;
+      this.#isDefault = options.isDefault;
+      return;
+    }
+    checkOptions("CudaStream", options, ["device", "priority"]);
+    const { device = "cuda", priority = 0 } = options;
+    checkFinite("CudaStream", "priority", priority, { integer: true });
+    this.device = usableCuda("CudaStream", device);
+    this[STREAM] = native().createStream(deviceOrdinal(this.device), priority);
+  }
+
+  /**
+   * The stream that work on the device runs on by default, the same object at every call; each
+   * JavaScript thread has its own. Disposing it does nothing.
+   *
+   * @param device Default "cuda", which is cuda:0
+   * @throws Error ERR_DEVICE without a usable device; CudaError
+   */
+  static default(device: Device = "cuda"): CudaStream {
+    return defaultStream("CudaStream.default", device);
+  }
+
+  /**
+   * Wraps a stream of another library, which stays its owner and must outlive this object.
+   *
+   * @param handle the cudaStream_t as an integer; 0n is CUDA's legacy default stream
+   * @param options.device the stream's device. Default "cuda", which is cuda:0
+   * @throws TypeError ERR_KIND; Error ERR_DEVICE without a usable device
+   */
+  static fromHandle(handle: bigint, options: { device?: Device | undefined } = {}): CudaStream {
+    const op = "CudaStream.fromHandle";
+    checkOptions(op, options, ["device"]);
+    if (typeof handle !== "bigint") {
+      throw kindError(`${op}: expected handle to be a bigint, got ${describe(handle)}`);
+    }
+    if (handle < 0n || handle >= 1n << 64n) {
+      throw valueError(`${op}: expected handle to be an unsigned 64-bit integer, got ${handle}`);
+    }
+    const device = usableCuda(op, options.device ?? "cuda");
+    const wrapped = native().wrapStream(handle, deviceOrdinal(device));
+    return new CudaStream(new Existing(wrapped, device, false) as CudaStreamOptions);
+  }
+
+  /** The cudaStream_t as an integer, for other libraries. */
+  get handle(): bigint {
+    return native().streamAddress(live("handle", this));
+  }
+
+  /** Whether dispose() has been called. */
+  get disposed(): boolean {
+    return this[STREAM] === null;
+  }
+
+  /** Resolves when all work enqueued so far is done; rejects with a CudaError if some failed. */
+  async synchronize(): Promise<void> {
+    await native().synchronize(live("synchronize", this));
+  }
+
+  /** As synchronize(), but blocks the thread. */
+  synchronizeSync(): void {
+    native().synchronizeSync(live("synchronizeSync", this));
+  }
+
+  /** Ends this object; the stream goes when its work is done. Harmless when repeated. */
+  dispose(): void {
+    const handle = this[STREAM];
+    if (handle === null || this.#isDefault) return;
+    this[STREAM] = null;
+    native().disposeStream(handle);
+  }
+}
+
+const defaultStreams = new Map<string, CudaStream>();
+
+function defaultStream(op: string, device: unknown): CudaStream {
+  const name = usableCuda(op, device);
+  let stream = defaultStreams.get(name);
+  if (stream === undefined) {
+    const handle = native().createStream(deviceOrdinal(name), 0);
+    stream = new CudaStream(new Existing(handle, name, true) as CudaStreamOptions);
+    defaultStreams.set(name, stream);
+  }
+  return stream;
+}
+
+function usableCuda(op: string, device: unknown): DeviceName {
+  if (parseDevice(op, device) === "cpu") {
+    throw deviceError(`${op}: expected a CUDA device, got cpu`);
+  }
+  return usableDevice(op, device);
+}
+
+function live(op: string, stream: CudaStream): StreamHandle {
+  const handle = stream[STREAM];
+  if (handle) return handle;
+  throw disposedError(`${op}: the stream has been disposed`);
+}
+
+/**
+ * The native stream for a call whose tensors are on `device`: that of `stream`, else the device's
+ * current one; null on the CPU.
+ *
+ * @throws TypeError ERR_KIND for what is no stream; Error ERR_DEVICE for a stream of another device
+ *   or beside tensors on the CPU; Error ERR_DISPOSED
+ *
+ * @example
+ * import { streamFor } from "@warpwright/runtime/kernel";
+ *
+ * const stream = streamFor("rmsnorm", "cpu"); // null
+ */
+export function streamFor(
+  op: string,
+  device: DeviceName,
+  stream?: CudaStream | undefined,
+): StreamHandle | null {
+  if (stream === undefined) {
+    if (device === "cpu") return null;
+    return (defaultStreams.get(device) ?? defaultStream(op, device))[STREAM];
+  }
+  const handle =
+    typeof stream === "object" && stream !== null ? (stream as Branded)[STREAM] : undefined;
+  if (handle === undefined) {
+    throw kindError(`${op}: expected stream to be a CudaStream, got ${describe(stream)}`);
+  }
+  if (handle === null) throw disposedError(`${op}: stream has been disposed`);
+  if (stream.device !== device) {
+    throw deviceError(`${op}: expected a stream of ${device}, got one of ${stream.device}`);
+  }
+  return handle;
+}

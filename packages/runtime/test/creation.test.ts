@@ -1,0 +1,210 @@
+import { describe, expect, test } from "vitest";
+import {
+  type DType,
+  empty,
+  emptyLike,
+  full,
+  isAvailable,
+  ones,
+  randn,
+  tensor,
+  zeros,
+} from "../src/index.js";
+import { expectFailure, type Failure, wrong } from "./support.js";
+
+const dtypes: DType[] = ["float32", "float16", "bfloat16", "int32", "int64", "uint8", "bool"];
+const bytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, uint8: 1, bool: 1 };
+
+describe("empty, zeros, ones, full", () => {
+  test.each(dtypes)("fields of a %s tensor", (dtype) => {
+    const x = empty([2, 3], { dtype });
+    expect({ ...x, disposed: x.disposed }).toMatchObject({
+      dtype,
+      device: "cpu",
+      shape: [2, 3],
+      strides: [3, 1],
+      offset: 0,
+      size: 6,
+      disposed: false,
+    });
+    expect(x.byteLength).toBe(6 * bytes[dtype]);
+    expect(Object.isFrozen(x.shape) && Object.isFrozen(x.strides)).toBe(true);
+  });
+
+  test.each(dtypes)("%s is filled", async (dtype) => {
+    const one = dtype === "bool" ? true : dtype === "int64" ? 1n : 1;
+    const zero = dtype === "bool" ? false : dtype === "int64" ? 0n : 0;
+    expect(await zeros([2], { dtype }).tolist()).toEqual([zero, zero]);
+    expect(await ones([2], { dtype }).tolist()).toEqual([one, one]);
+    expect(await full([2], true, { dtype }).tolist()).toEqual([one, one]);
+  });
+
+  test("full takes its dtype from the value", () => {
+    expect(full([1], 1.5).dtype).toBe("float32");
+    expect(full([1], 2n).dtype).toBe("int64");
+    expect(full([1], false).dtype).toBe("bool");
+  });
+
+  test("full converts as to() does", async () => {
+    expect(await full([], 2.9, { dtype: "int32" }).item()).toBe(2);
+    expect(await full([], -2.9, { dtype: "int64" }).item()).toBe(-2n);
+    expect(await full([], Number.NaN, { dtype: "int64" }).item()).toBe(0n);
+    expect(await full([], -Infinity, { dtype: "int64" }).item()).toBe(-(1n << 63n));
+    expect(await full([], 1n << 70n, { dtype: "int64" }).item()).toBe((1n << 63n) - 1n);
+    expect(await full([], 300, { dtype: "uint8" }).item()).toBe(255);
+    expect(await full([], Number.NaN, { dtype: "bool" }).item()).toBe(true);
+    expect(await full([], 7n, { dtype: "float16" }).item()).toBe(7);
+  });
+
+  test("the shape is a copy", () => {
+    const shape = [2, 3];
+    const x = empty(shape);
+    shape[0] = 9;
+    expect(x.shape).toEqual([2, 3]);
+  });
+
+  test("empty shapes and scalars", async () => {
+    expect(zeros([]).size).toBe(1);
+    expect(await zeros([]).item()).toBe(0);
+    expect(zeros([2, 0, 3]).size).toBe(0);
+    expect(await ones([2, 0]).tolist()).toEqual([[], []]);
+  });
+
+  test("emptyLike takes what is not given", () => {
+    const x = ones([2, 3], { dtype: "bfloat16" }).transpose();
+    expect(emptyLike(x)).toMatchObject({ shape: [3, 2], strides: [2, 1], dtype: "bfloat16" });
+    expect(emptyLike(x, { dtype: "int32" }).dtype).toBe("int32");
+  });
+});
+
+describe("randn", () => {
+  test("has mean 0 and variance 1", async () => {
+    const data = await randn([100_000], { seed: 1 }).data();
+    const mean = data.reduce((sum, x) => sum + x, 0) / data.length;
+    const variance = data.reduce((sum, x) => sum + (x - mean) ** 2, 0) / data.length;
+    expect(Math.abs(mean)).toBeLessThan(0.02);
+    expect(Math.abs(variance - 1)).toBeLessThan(0.03);
+  });
+
+  test("is the same for a seed, whatever the shape", async () => {
+    const long = await randn([1000], { seed: 7 }).data();
+    expect(await randn([10], { seed: 7n }).data()).toEqual(long.slice(0, 10));
+    expect(await randn([10], { seed: 8 }).data()).not.toEqual(long.slice(0, 10));
+  });
+
+  test("the dtype only rounds", async () => {
+    const rounded = await randn([64], { seed: 3 }).to("bfloat16").data();
+    expect(await randn([64], { seed: 3, dtype: "bfloat16" }).data()).toEqual(rounded);
+  });
+
+  test("differs from call to call without a seed", async () => {
+    expect(await randn([8]).data()).not.toEqual(await randn([8]).data());
+  });
+
+  test("negative seeds count as 64 bits", async () => {
+    const data = await randn([4], { seed: -1 }).data();
+    expect(await randn([4], { seed: (1n << 64n) - 1n }).data()).toEqual(data);
+  });
+});
+
+const failures: Failure[] = [
+  ["ERR_KIND empty: expected shape to be an array of sizes, got a string", () => empty(wrong("2"))],
+  ["ERR_KIND zeros: expected shape to be an array of sizes, got null", () => zeros(wrong(null))],
+  [
+    "ERR_KIND empty: expected shape to hold integers of at least 0, got a string",
+    () => empty([2, wrong("3")]),
+  ],
+  ["ERR_VALUE empty: expected shape to hold integers of at least 0, got -3", () => empty([2, -3])],
+  ["ERR_VALUE ones: expected shape to hold integers of at least 0, got 1.5", () => ones([1.5])],
+  [
+    "ERR_VALUE full: expected shape to hold integers of at least 0, got NaN",
+    () => full([Number.NaN], 1),
+  ],
+  [
+    "ERR_VALUE empty: expected shape to hold integers of at least 0, got 18014398509481984",
+    () => empty([2 ** 54]),
+  ],
+  [
+    "ERR_VALUE empty: expected a shape of at most 2^53 bytes, got [1073741824, 1073741824]",
+    () => empty([2 ** 30, 2 ** 30]),
+  ],
+  [
+    "ERR_VALUE empty: expected a shape of at most 2^53 bytes, got [4503599627370496, 0]",
+    () => empty([2 ** 52, 0]),
+  ],
+  ["ERR_VALUE allocate: cannot allocate 4503599627370496 bytes", () => empty([2 ** 50])],
+  [
+    "ERR_SHAPE empty: expected at most 8 dimensions, got 9",
+    () => empty([1, 1, 1, 1, 1, 1, 1, 1, 1]),
+  ],
+  [
+    "ERR_KIND empty: expected options to be an object, got a string",
+    () => empty([2], wrong("float16")),
+  ],
+  [
+    'ERR_VALUE empty: unknown option "dtyp", the nearest known is "dtype"',
+    () => empty([2], wrong({ dtyp: "float16" })),
+  ],
+  [
+    "ERR_KIND zeros: expected dtype to be a string, got a number",
+    () => zeros([2], { dtype: wrong(16) }),
+  ],
+  [
+    'ERR_DTYPE zeros: expected dtype to be float32, float16, bfloat16, int32, int64, uint8 or bool, got "float64"',
+    () => zeros([2], { dtype: wrong("float64") }),
+  ],
+  [
+    "ERR_KIND ones: expected device to be a string, got a number",
+    () => ones([2], { device: wrong(0) }),
+  ],
+  [
+    'ERR_VALUE ones: expected device to be "cpu", "cuda" or "cuda:N", got "gpu"',
+    () => ones([2], { device: wrong("gpu") }),
+  ],
+  [
+    'ERR_VALUE ones: expected device to be "cpu", "cuda" or "cuda:N", got "cuda:-1"',
+    () => ones([2], { device: "cuda:-1" }),
+  ],
+  ["ERR_DEVICE ones: cuda:999 is not available: *", () => ones([2], { device: "cuda:999" })],
+  [
+    "ERR_KIND full: expected value to be a number, a bigint or a boolean, got a string",
+    () => full([2], wrong("1")),
+  ],
+  ["ERR_KIND emptyLike: expected tensor to be a Tensor, got an array", () => emptyLike(wrong([2]))],
+  [
+    "ERR_KIND emptyLike: expected tensor to be a Tensor, got a promise; await it first",
+    () => emptyLike(wrong(Promise.resolve())),
+  ],
+  [
+    "ERR_DISPOSED emptyLike: tensor has been disposed",
+    () => {
+      const x = tensor([1]);
+      x.dispose();
+      emptyLike(x);
+    },
+  ],
+  [
+    "ERR_DTYPE randn: expected dtype float32, float16 or bfloat16, got int32",
+    () => randn([2], { dtype: wrong("int32") }),
+  ],
+  [
+    "ERR_KIND randn: expected seed to be a number or a bigint, got a string",
+    () => randn([2], { seed: wrong("1") }),
+  ],
+  ["ERR_VALUE randn: expected seed to be an integer, got 0.5", () => randn([2], { seed: 0.5 })],
+  [
+    "ERR_VALUE randn: expected seed to be an integer, got NaN",
+    () => randn([2], { seed: Number.NaN }),
+  ],
+];
+
+test.each(failures)("%s", async (...failure) => {
+  await expectFailure(...failure);
+  expect(await ones([1]).item()).toBe(1);
+});
+
+test.skipIf(isAvailable("cuda"))("cuda without a GPU is an error that says why", async () => {
+  await expectFailure("ERR_DEVICE zeros: cuda:0 is not available: *", () =>
+    zeros([2], { device: "cuda" }),
+  );
+});

@@ -1,0 +1,3 @@
+import { preset } from "../../tooling/vitest/preset.js";
+
+export default preset;

@@ -1,0 +1,53 @@
+// The parts of .ci/run in order. All of them run, whatever fails before; arguments name the parts
+// to run.
+import fs from "node:fs";
+import path from "node:path";
+import { checkAddon } from "../scripts/check-binary.mjs";
+import { findNvcc, nativePackages, repoRoot } from "../scripts/lib.mjs";
+import { checkCache } from "./cache.mjs";
+import { checkConsumers } from "./consumers.mjs";
+import { checkTarballs } from "./packaging.mjs";
+import { Report } from "./report.mjs";
+
+const report = new Report();
+const only = new Set(process.argv.slice(2));
+
+/** Asynchronous, since the parts print while they run. */
+async function part(name, run) {
+  if (only.size === 0 || only.has(name)) await report.part(name, run);
+}
+
+if (findNvcc() === null) console.log("nvcc not found: the CUDA build is skipped");
+
+await part("install", () => bootstrap("install"));
+await part("build", () => bootstrap("build"));
+await part("test", () => report.tests("npm test", "npm", ["test"]));
+await part("lint", async () => {
+  await report.command("biome", "node_modules/.bin/biome", ["check", "--error-on-warnings"]);
+  await report.command("clang-format", process.execPath, ["tooling/scripts/check-format.mjs"]);
+  await report.command("changesets", process.execPath, ["tooling/scripts/check-changesets.mjs"]);
+});
+await part("typecheck", () => bootstrap("typecheck"));
+await part("binaries", () => {
+  for (const { folder, manifest } of nativePackages()) {
+    report.check(`addon of ${manifest.name}`, () => {
+      const problems = checkAddon(path.join(repoRoot, folder), manifest);
+      if (problems.length > 0) throw new Error(problems.join("\n"));
+    });
+  }
+});
+await part("packaging", async () => {
+  const tarballs = await checkTarballs(report);
+  await checkConsumers(report, tarballs);
+  fs.rmSync(tarballs.folder, { recursive: true, force: true });
+});
+await part("cache", () => checkCache(report));
+await part("demo", () =>
+  report.command("npm run demo", "npm", ["run", "demo", "--", "--device", "cpu"]),
+);
+
+process.exitCode = report.close() ? 0 : 1;
+
+function bootstrap(task) {
+  return report.command(task, process.execPath, ["tooling/scripts/bootstrap.mjs", task]);
+}

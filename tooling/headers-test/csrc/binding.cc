@@ -1,0 +1,126 @@
+#include "convert.h"
+#include "device_helpers.h"
+#include "warpwright/napi.h"
+
+namespace {
+
+cudaError_t no_cpu(const ww::ThreadPool&) { return cudaErrorNotSupported; }
+
+// convert(src, dst, stream | null, geometry, conversion, srcDtype, dstDtype)
+// geometry: number of pairs; offset of src and of dst.
+void Convert(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "convert");
+  const ww::TensorArg src = args.tensor("src");
+  const ww::TensorArg dst = args.tensor("dst");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int64_t num_pairs = geometry.next();
+  const auto conversion =
+      static_cast<ww::Conversion>(args.integer("conversion", ww::kNumConversions));
+  const ww::Dtype src_dtype = args.float_dtype("srcDtype");
+  const ww::Dtype dst_dtype = args.float_dtype("dstDtype");
+  const ww::ConvertParams params{
+      .src = geometry.dense(src, src_dtype, 2 * num_pairs),
+      .dst = geometry.dense(dst, dst_dtype, 2 * num_pairs),
+      .num_pairs = num_pairs,
+      .conversion = conversion,
+  };
+  args.run([&](const ww::ThreadPool& pool) { return ww::convert_fwd_cpu(params, pool); },
+           [&](cudaStream_t stream) { return ww::convert_fwd(params, stream); });
+}
+
+// vec(src, dst, stream, geometry, dtype, count, fill, load, store)
+// geometry: elements of src and of dst, a multiple of a vector's; offset of src and of dst.
+void MoveVecs(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "vec");
+  const ww::TensorArg src = args.tensor("src");
+  const ww::TensorArg dst = args.tensor("dst");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int64_t size = geometry.next();
+  const ww::Dtype dtype = args.float_dtype("dtype");
+  const ww::VecParams params{
+      .src = geometry.dense(src, dtype, size),
+      .dst = geometry.dense(dst, dtype, size),
+      .num_vecs = size * ww::dtype_bytes(dtype) / 16,
+      .count = args.integer("count", 9),
+      .fill = static_cast<float>(args.number("fill")),
+      .load = static_cast<ww::VecForm>(args.integer("load", 3)),
+      .store = static_cast<ww::VecForm>(args.integer("store", 3)),
+      .dtype = dtype,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::vec_fwd(params, stream); });
+}
+
+// reduce(x, out, stream, geometry, op, scope)
+// geometry: rounds, blocks, threads; offset of x and of out.
+void Reduce(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "reduce");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int num_rounds = geometry.count32("number of rounds");
+  const int blocks = geometry.count32("number of blocks");
+  const int threads = geometry.count32("number of threads");
+  const int64_t size = int64_t{num_rounds} * blocks * threads;
+  const ww::ReduceParams params{
+      .x = static_cast<const float*>(geometry.dense(x, ww::Dtype::f32, size)),
+      .out = static_cast<float*>(geometry.dense(out, ww::Dtype::f32, size)),
+      .num_rounds = num_rounds,
+      .threads = threads,
+      .blocks = blocks,
+      .op = static_cast<ww::ReduceOp>(args.integer("op", 2)),
+      .scope = static_cast<ww::ReduceScope>(args.integer("scope", 3)),
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::reduce_fwd(params, stream); });
+}
+
+// elementwise(x, out, stream, geometry, dtype)     geometry: size; offset of x and of out.
+void Elementwise(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "elementwise");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int64_t size = geometry.next();
+  const ww::Dtype dtype = args.float_dtype("dtype");
+  const ww::ElementwiseParams params{
+      .x = geometry.dense(x, dtype, size),
+      .out = geometry.dense(out, dtype, size),
+      .size = size,
+      .dtype = dtype,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::elementwise_fwd(params, stream); });
+}
+
+// reverse(x, out, stream, geometry)     geometry: size, threads; offset of x and of out.
+void Reverse(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "reverse");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int size = geometry.count32("size");
+  const int threads = geometry.count32("number of threads");
+  const ww::ReverseParams params{
+      .x = static_cast<const float*>(geometry.dense(x, ww::Dtype::f32, size)),
+      .out = static_cast<float*>(geometry.dense(out, ww::Dtype::f32, size)),
+      .size = size,
+      .threads = threads,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::reverse_fwd(params, stream); });
+}
+
+Napi::Object Init(Napi::Env env, Napi::Object exports) {
+  exports.Set("convert", Napi::Function::New(env, Convert));
+  exports.Set("vec", Napi::Function::New(env, MoveVecs));
+  exports.Set("reduce", Napi::Function::New(env, Reduce));
+  exports.Set("elementwise", Napi::Function::New(env, Elementwise));
+  exports.Set("reverse", Napi::Function::New(env, Reverse));
+  return exports;
+}
+
+}  // namespace
+
+NODE_API_MODULE(headers_test, Init)

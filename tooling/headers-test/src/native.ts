@@ -1,0 +1,46 @@
+import { createRequire } from "node:module";
+import type { Handle, StreamHandle } from "@warpwright/runtime/kernel";
+
+const require = createRequire(import.meta.url);
+
+/** csrc/binding.cc documents the geometries. */
+export interface Native {
+  convert(
+    src: Handle,
+    dst: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    conversion: number,
+    srcDtype: number,
+    dstDtype: number,
+  ): void;
+  vec(
+    src: Handle,
+    dst: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    dtype: number,
+    count: number,
+    fill: number,
+    load: number,
+    store: number,
+  ): void;
+  reduce(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    op: number,
+    scope: number,
+  ): void;
+  elementwise(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    dtype: number,
+  ): void;
+  reverse(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
+}
+
+export const native = require("../prebuilds/linux-x64/headers-test.node") as Native;

@@ -1,0 +1,153 @@
+// Every root script starts here, so that a fresh clone needs nothing but Node.js and a compiler:
+//   node tooling/scripts/bootstrap.mjs <task> [arguments for the task]
+// It fetches the pinned pnpm, installs, records the toolchain, lets turbo build what is missing,
+// and then runs the task.
+import { createHash } from "node:crypto";
+import fs from "node:fs";
+import path from "node:path";
+import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./lib.mjs";
+import { requireCompilers, requireNode } from "./requirements.mjs";
+import { writeToolchain } from "./toolchain.mjs";
+
+const kDemo = "docs/examples/demo";
+/** The others need Node.js alone. */
+const kBuilds = new Set(["build", "demo", "test", "test:gpu", "bench", "release"]);
+/** One package's failing test must not hide another's. */
+const kAllOfThem = "--continue=dependencies-successful";
+const kReleaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
+const toolsFolder = path.join(repoRoot, ".tools");
+const scripts = path.join(repoRoot, "tooling/scripts");
+
+// turbo finds pnpm on PATH; node_modules/.bin first, so that tasks get the pinned tools.
+const env = {
+  ...process.env,
+  TURBO_TELEMETRY_DISABLED: "1",
+  PATH: [
+    path.join(repoRoot, "node_modules/.bin"),
+    path.join(toolsFolder, "node_modules/.bin"),
+    process.env.PATH,
+  ].join(path.delimiter),
+};
+
+const tasks = {
+  install() {},
+
+  build: (args) => turbo("build", args),
+
+  demo(args) {
+    turbo("build", [`--filter={./${kDemo}}...`]);
+    pnpm(["--dir", kDemo, "run", "--silent", "start", ...args]);
+  },
+
+  // With arguments: one vitest over the whole workspace, which takes file names and -t.
+  test(args) {
+    if (args.length > 0) return vitest(args);
+    turbo(toolchain.gpus.length > 0 ? "test:gpu" : "test", [kAllOfThem]);
+  },
+
+  "test:gpu": (args) => (args.length > 0 ? vitest(args) : turbo("test:gpu", [kAllOfThem])),
+
+  // The first argument may name a package's folder: npm run bench -- rmsnorm --device cpu
+  bench([kernel, ...args]) {
+    if (kernel === undefined) return turbo("bench", ["--concurrency=1"]);
+    turbo("build", [`--filter={./packages/${kernel}}...`]);
+    pnpm(["--dir", `packages/${kernel}`, "run", "--silent", "bench", ...args]);
+  },
+
+  typecheck: (args) => turbo("typecheck", args),
+
+  lint() {
+    tool("biome", ["check", "--error-on-warnings"]);
+    node("check-format.mjs");
+    node("check-changesets.mjs");
+  },
+
+  format() {
+    tool("biome", ["check", "--write"]);
+    node("check-format.mjs", "--write");
+  },
+
+  changeset: (args) => tool("changeset", args),
+
+  version() {
+    node("check-changesets.mjs");
+    tool("changeset", ["version"]);
+    pnpm(["install", "--lockfile-only"]);
+    tool("biome", ["check", "--write"]);
+  },
+
+  // Never from the cache: what is published was compiled by this run.
+  release() {
+    env.WARPWRIGHT_REQUIRE_CUDA = "1";
+    env.WARPWRIGHT_CUDA_ARCHS ??= kReleaseArchs;
+    turbo("build", ["--force"]);
+    turbo("test", ["--force"]);
+    node("check-binary.mjs", "--require-cuda");
+    tool("changeset", ["publish"]);
+  },
+};
+
+let toolchain;
+
+function turbo(task, args) {
+  // CI counts tests, also those whose results come from the cache.
+  const logs = process.env.CI && task === "test" ? "full" : "new-only";
+  tool("turbo", ["run", task, `--output-logs=${logs}`, "--no-update-notifier", ...args]);
+}
+
+function vitest(args) {
+  turbo("build", []);
+  tool("vitest", ["run", ...args]);
+}
+
+function tool(name, args) {
+  run(path.join(repoRoot, "node_modules/.bin", name), args, { cwd: repoRoot, env });
+}
+
+function pnpm(args) {
+  const cli = path.join(toolsFolder, "node_modules/pnpm/bin/pnpm.cjs");
+  run(process.execPath, [cli, ...args], { cwd: repoRoot, env });
+}
+
+function node(script, ...args) {
+  run(process.execPath, [path.join(scripts, script), ...args], { cwd: repoRoot, env });
+}
+
+/** Into .tools, since corepack is not everywhere and a global pnpm is the user's. */
+function fetchPnpm() {
+  const { packageManager } = readJson(path.join(repoRoot, "package.json"));
+  const manifest = path.join(toolsFolder, "node_modules/pnpm/package.json");
+  if (fs.existsSync(manifest) && `pnpm@${readJson(manifest).version}` === packageManager) return;
+  console.log(`fetching ${packageManager}`);
+  const flags = ["--no-audit", "--no-fund", "--ignore-scripts", "--save-exact", "--loglevel=error"];
+  fs.mkdirSync(toolsFolder, { recursive: true });
+  run("npm", ["install", "--prefix", toolsFolder, ...flags, packageManager], { cwd: toolsFolder });
+}
+
+/**
+ * pnpm takes a second to find that nothing changed; a stamp of all manifests takes a millisecond.
+ */
+function install() {
+  const manifests = workspacePackages().map(({ folder }) => `${folder}/package.json`);
+  const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", ...manifests];
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(file).update(fs.readFileSync(path.join(repoRoot, file)));
+  const stamp = hash.digest("hex");
+  const stampFile = path.join(repoRoot, "node_modules/.warpwright-install");
+  if (fs.existsSync(stampFile) && fs.readFileSync(stampFile, "utf8") === stamp) return;
+  // Without a terminal pnpm would stop to ask before it replaces a folder of another version's.
+  pnpm(["install", "--frozen-lockfile", "--config.confirmModulesPurge=false"]);
+  fs.writeFileSync(stampFile, stamp);
+}
+
+runMain(() => {
+  const [name, ...args] = process.argv.slice(2);
+  const task = tasks[name];
+  if (!task) throw new Failure(`expected a task of ${Object.keys(tasks).join(", ")}, got ${name}`);
+  requireNode();
+  if (kBuilds.has(name)) requireCompilers();
+  fetchPnpm();
+  install();
+  toolchain = writeToolchain();
+  task(args);
+});

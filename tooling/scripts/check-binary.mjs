@@ -1,0 +1,57 @@
+// Gates on every staged addon of a published package: what it must find on a user's machine, what
+// it shows to other addons, how large it is, and that it holds the architectures it says.
+//   node tooling/scripts/check-binary.mjs [--require-cuda]
+import fs from "node:fs";
+import path from "node:path";
+import { expandArchs, inspectAddon } from "./elf.mjs";
+import {
+  addonName,
+  isAtLeast,
+  isMain,
+  nativePackages,
+  platformFolder,
+  readJson,
+  repoRoot,
+} from "./lib.mjs";
+
+/** RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; the static CUDA runtime needs it anyway. */
+const kGlibc = "2.34";
+const kExported = ["napi_register_module_v1", "node_api_module_get_api_version_v1"];
+/** No libstdc++ (linked statically) and no libcuda (loaded when first used). */
+const kNeeded =
+  /^(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$/;
+/** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */
+const kMaxBytes = 8 * 2 ** 20;
+
+/** The problems of one package's addon, one sentence each. */
+export function checkAddon(folder, manifest, { requireCuda = false } = {}) {
+  const staged = path.join(folder, "prebuilds", platformFolder);
+  const file = path.join(staged, `${addonName(manifest)}.node`);
+  if (!fs.existsSync(file)) return [`${file} is missing`];
+  const info = readJson(path.join(staged, "build-info.json"));
+  const addon = inspectAddon(file);
+  const maxBytes = manifest.binary.max_bytes ?? kMaxBytes;
+  const foreign = addon.needed.filter((library) => !kNeeded.test(library));
+  const archs = info.cuda ? expandArchs(info.archs) : [];
+  const checks = [
+    [isAtLeast(kGlibc, addon.glibc), `needs glibc ${addon.glibc}, above ${kGlibc}`],
+    [String(addon.exported) === String(kExported), `exports ${addon.exported.join(", ")}`],
+    [foreign.length === 0, `needs ${foreign.join(", ")}`],
+    [addon.bytes <= maxBytes, `has ${addon.bytes} bytes, above ${maxBytes}`],
+    [String(addon.archs) === String(archs), `holds [${addon.archs}], build-info says [${archs}]`],
+    [info.version === manifest.version, `is of version ${info.version}, not ${manifest.version}`],
+    [info.glibc === addon.glibc, `needs glibc ${addon.glibc}, build-info says ${info.glibc}`],
+    [info.cuda || !requireCuda, "was built without CUDA"],
+  ];
+  return checks.filter(([good]) => !good).map(([, problem]) => `${manifest.name} ${problem}`);
+}
+
+if (isMain(import.meta.url)) {
+  const requireCuda = process.argv.includes("--require-cuda");
+  for (const { folder, manifest } of nativePackages()) {
+    const problems = checkAddon(path.join(repoRoot, folder), manifest, { requireCuda });
+    for (const problem of problems) console.error(problem);
+    if (problems.length > 0) process.exitCode = 1;
+    else console.log(`${manifest.name}: good`);
+  }
+}

@@ -1,0 +1,101 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import fs from "node:fs";
+import os from "node:os";
+import path from "node:path";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { checkAddon } from "../check-binary.mjs";
+import { expandArchs } from "../elf.mjs";
+import { isAtLeast, platformFolder, repoRoot, writeJson } from "../lib.mjs";
+
+const kScripts = path.join(repoRoot, "tooling/scripts");
+
+let folder: string;
+beforeAll(() => {
+  folder = fs.mkdtempSync(path.join(os.tmpdir(), "warpwright scripts "));
+});
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+describe("requirements", () => {
+  test.each([
+    ["20.19.0", "20.19.0", true],
+    ["20.9.0", "20.19.0", false],
+    ["22.0", "20.19.0", true],
+    ["3.25.1", "3.25", true],
+    ["3.9", "3.25", false],
+  ])("%s is at least %s: %s", (version, lowest, expected) => {
+    expect(isAtLeast(version, lowest)).toBe(expected);
+  });
+
+  test("a machine without compilers is told so in one sentence", () => {
+    const program = `import("${kScripts}/requirements.mjs").then((m) => m.requireCompilers())`;
+    const run = spawnSync(process.execPath, ["--eval", program], {
+      env: { PATH: folder },
+      encoding: "utf8",
+    });
+    expect(run.stderr).toContain(
+      "building needs g++ (not found), make (not found), cmake (not found)",
+    );
+  });
+});
+
+describe("build-native", () => {
+  test.each([
+    [{ WARPWRIGHT_REQUIRE_CUDA: "1" }, "nvcc not found, and this build requires it"],
+    [{ WARPWRIGHT_CUDA: "on" }, "nvcc not found, and this build requires it"],
+    [{ WARPWRIGHT_CUDA: "yes" }, "expected WARPWRIGHT_CUDA to be auto, on or off, got yes"],
+    [{ TURBO_HASH: "0" }, ".toolchain.json does not describe this toolchain"],
+  ])("%o is refused", (options, expected) => {
+    writeJson(path.join(folder, "package.json"), { name: "@warpwright/none", version: "0.0.0" });
+    const run = spawnSync(process.execPath, [path.join(kScripts, "build-native.mjs")], {
+      cwd: folder,
+      // No program of that name: hides nvcc, and is not what .toolchain.json says of the compiler.
+      env: { PATH: process.env.PATH, CUDACXX: "no-such-nvcc", CXX: "no-such-cxx", ...options },
+      encoding: "utf8",
+    });
+    expect(run.status).toBe(1);
+    expect(run.stderr).toContain(expected);
+  });
+});
+
+describe("check-binary", () => {
+  const kManifest = { name: "@warpwright/none", version: "0.0.0", binary: { napi_versions: [9] } };
+
+  function stage(source: string, flags: readonly string[], info: object): void {
+    const staged = path.join(folder, "prebuilds", platformFolder);
+    fs.mkdirSync(staged, { recursive: true });
+    fs.writeFileSync(path.join(folder, "none.cc"), source);
+    const options = ["-shared", "-fPIC", "-o", path.join(staged, "none.node")];
+    execFileSync("g++", [...options, ...flags, path.join(folder, "none.cc")]);
+    writeJson(path.join(staged, "build-info.json"), info);
+  }
+
+  const kInfo = { version: "0.0.0", cuda: false, archs: [], glibc: "0" };
+  const kEntries =
+    'extern "C" void napi_register_module_v1() {}\n' +
+    'extern "C" int node_api_module_get_api_version_v1() { return 9; }\n';
+
+  test("an addon as it must be", () => {
+    stage(kEntries, ["-nodefaultlibs", "-lc"], kInfo);
+    expect(checkAddon(folder, kManifest)).toEqual([]);
+  });
+
+  test("a foreign library, a symbol too many, and a build-info of something else", () => {
+    const source = `#include <iostream>\n${kEntries}void extra() { std::cout << 1; }\n`;
+    stage(source, [], { ...kInfo, version: "0.0.1", cuda: true, archs: ["80"] });
+    const problems = checkAddon(folder, kManifest).join("\n");
+    expect(problems).toContain("exports");
+    expect(problems).toContain("needs libstdc++.so.6");
+    expect(problems).toContain("holds [], build-info says [80-real,80-virtual]");
+    expect(problems).toContain("is of version 0.0.1, not 0.0.0");
+  });
+
+  test("a CPU build where CUDA is required", () => {
+    stage(kEntries, ["-nodefaultlibs", "-lc"], kInfo);
+    const problems = checkAddon(folder, kManifest, { requireCuda: true });
+    expect(problems).toEqual(["@warpwright/none was built without CUDA"]);
+  });
+
+  test("architectures in CMake's notation", () => {
+    expect(expandArchs(["90a-real", "80"])).toEqual(["80-real", "80-virtual", "90a-real"]);
+  });
+});

@@ -1,0 +1,14 @@
+// What every package's vitest.config.ts exports. Forks, because an addon that crashes must take
+// down one test file and not the run; and skipped tests are listed, because a run without a GPU
+// that looks like a full one has misled people.
+import { defineConfig } from "vitest/config";
+import { SkipReporter } from "./skip-reporter.js";
+
+export const preset = defineConfig({
+  test: {
+    pool: "forks",
+    include: ["test/**/*.test.ts"],
+    testTimeout: 60_000,
+    reporters: ["default", new SkipReporter()],
+  },
+});
