@@ -1,10 +1,10 @@
 #include "rmsnorm.h"
-
 #include "warpwright/napi.h"
 
 namespace {
 
-// rmsnormFwd(x, residual | null, weight | null, out, residualOut | null, rstd | null, stream | null,
+// rmsnormFwd(x, residual | null, weight | null, out, residualOut | null, rstd | null, stream |
+// null,
 //            geometry, dtype, weightDtype, eps, weightOffset, casting)
 // geometry: hidden size, three row-grid sizes; offset and three strides of x, residual, out and
 // residualOut; offset of weight and of rstd.

@@ -1,13 +1,12 @@
-// RMSNorm forward: out = h * rstd * (weight + weight_offset), rstd = 1 / sqrt(mean(h^2) + eps), with
-// h = x, or h = x + residual rounded to the dtype. A row belongs to a warp, a block or a cluster of
-// blocks, by its length; it is read once and kept in registers. Only rows too long for that (128 KiB
-// on devices without clusters, 512 KiB on the others) are read twice.
-
-#include "rmsnorm.h"
+// RMSNorm forward: out = h * rstd * (weight + weight_offset), rstd = 1 / sqrt(mean(h^2) + eps),
+// with h = x, or h = x + residual rounded to the dtype. A row belongs to a warp, a block or a
+// cluster of blocks, by its length; it is read once and kept in registers. Only rows too long for
+// that (128 KiB on devices without clusters, 512 KiB on the others) are read twice.
 
 #include <algorithm>
 #include <bit>
 
+#include "rmsnorm.h"
 #include "rmsnorm_row.cuh"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
@@ -18,9 +17,9 @@ namespace {
 
 // Threads for a row of up to threads * vecs vectors of 16 bytes, `vecs` of them in each thread's
 // registers, or that many in each block of a cluster; the first that holds the row is taken. The
-// choice depends on the row's length alone, so a row's result does not depend on how many rows there
-// are. 32 threads need no barrier; 16 vectors take half of the 128 registers that 512 threads leave
-// each.
+// choice depends on the row's length alone, so a row's result does not depend on how many rows
+// there are. 32 threads need no barrier; 16 vectors take half of the 128 registers that 512 threads
+// leave each.
 struct Tuning {
   int threads;
   int vecs;
@@ -36,7 +35,8 @@ constexpr int kMinBlockThreads = 128;
 constexpr int kLongRowThreads = 1024;
 
 __host__ __device__ constexpr int rows_per_block(int tuning) {
-  return kTunings[tuning].threads < kMinBlockThreads ? kMinBlockThreads / kTunings[tuning].threads : 1;
+  return kTunings[tuning].threads < kMinBlockThreads ? kMinBlockThreads / kTunings[tuning].threads
+                                                     : 1;
 }
 
 template <typename T, int kTuning, bool kAligned>
@@ -186,11 +186,10 @@ cudaError_t launch_any_length(const RmsNormParams& params, cudaStream_t stream) 
     return dispatch_index<kNumTunings>(
         i, [&](auto kTuning) { return launch_rmsnorm<T, kTuning, kAligned>(params, stream); });
   }
-  return launch(rmsnorm_fwd_long_kernel<T, kAligned>,
-                {.grid = grid_blocks(params.grid.num_rows(), 1),
-                 .block = kLongRowThreads,
-                 .stream = stream},
-                params);
+  return launch(
+      rmsnorm_fwd_long_kernel<T, kAligned>,
+      {.grid = grid_blocks(params.grid.num_rows(), 1), .block = kLongRowThreads, .stream = stream},
+      params);
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace ww {
 enum class RmsNormCasting : int { f32 = 0, llama = 1 };
 
 struct RmsNormParams {
-  RowGrid grid;       // num_rows, shared by all Rows
-  Rows x;             // (num_rows, hidden_size)
-  Rows residual;      // (num_rows, hidden_size), or null: added to x before the norm
-  Rows out;           // (num_rows, hidden_size)
-  Rows residual_out;  // (num_rows, hidden_size), x + residual rounded; null exactly if residual is
+  RowGrid grid;        // num_rows, shared by all Rows
+  Rows x;              // (num_rows, hidden_size)
+  Rows residual;       // (num_rows, hidden_size), or null: added to x before the norm
+  Rows out;            // (num_rows, hidden_size)
+  Rows residual_out;   // (num_rows, hidden_size), x + residual rounded; null exactly if residual is
   const void* weight;  // (hidden_size), or null
   float* rstd;         // (num_rows), or null
   int hidden_size;

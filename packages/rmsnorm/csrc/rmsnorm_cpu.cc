@@ -1,12 +1,11 @@
 // RMSNorm on the CPU: the same result as rmsnorm.cu within rounding. Rows are shared out over the
 // threads; a row is read from memory once, and for the output from the cache.
 
-#include "rmsnorm.h"
-
 #include <algorithm>
 #include <cmath>
 #include <type_traits>
 
+#include "rmsnorm.h"
 #include "warpwright/dispatch.h"
 
 namespace ww {
@@ -45,8 +44,8 @@ WW_VECTORISED inline double sum_squares(const T* h, int size, float shrink) {
 // A missing weight, for which no product is formed.
 struct NoWeight {};
 
-// out = h * rstd * (weight + weight_offset); with llama casting the first product and the weight are
-// rounded to T.
+// out = h * rstd * (weight + weight_offset); with llama casting the first product and the weight
+// are rounded to T.
 template <typename T, typename W, bool kLlama>
 WW_VECTORISED inline void write_row(const T* h, const W* weight, T* out, int size, float shrink,
                                     float rstd, float weight_offset) {

@@ -1,5 +1,5 @@
-// The steps of RMSNorm on one 16-byte vector of a row. kAligned: every row of every tensor begins and
-// ends at a 16-byte boundary.
+// The steps of RMSNorm on one 16-byte vector of a row. kAligned: every row of every tensor begins
+// and ends at a 16-byte boundary.
 #pragma once
 
 #include "rmsnorm.h"

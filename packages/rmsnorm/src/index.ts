@@ -25,11 +25,7 @@ export { RMSNorm, type RMSNormOptions } from "./module.js";
  * const weight = tensor([1, 1, 2, 2]);
  * console.log(await rmsnorm(x, weight).data());
  */
-export function rmsnorm(
-  x: Tensor,
-  weight?: Tensor | null,
-  options: RmsnormOptions = {},
-): Tensor {
+export function rmsnorm(x: Tensor, weight?: Tensor | null, options: RmsnormOptions = {}): Tensor {
   return forward("rmsnorm", x, undefined, weight, options).out;
 }
 

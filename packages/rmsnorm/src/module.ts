@@ -70,7 +70,9 @@ export class RMSNorm {
     checkOneOf(op, "casting", casting, ["float32", "llama"]);
     checkOneOf(op, "dtype", dtype, ["float32", "float16", "bfloat16"]);
     if (weightOffset !== 0 && !elementwiseAffine) {
-      throw valueError(`${op}: expected elementwiseAffine beside a weightOffset of ${weightOffset}`);
+      throw valueError(
+        `${op}: expected elementwiseAffine beside a weightOffset of ${weightOffset}`,
+      );
     }
     this.hiddenSize = hiddenSize;
     this.eps = eps;

@@ -198,7 +198,9 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     x.narrow(0, rows - 1, 1).copyFrom(last);
     const out = rmsnorm(x, null, { out: poisoned(x.shape, bf16) });
     expect(await bitsOf(out.narrow(0, rows - 1, 1))).toBe(await bitsOf(rmsnorm(last)));
-    expect((await out.bytes()).subarray(0, (rows - 1) * 256).every((byte) => byte === 0)).toBe(true);
+    expect((await out.bytes()).subarray(0, (rows - 1) * 256).every((byte) => byte === 0)).toBe(
+      true,
+    );
   });
 
   test("RN-25: a weight at the end of its allocation, and rows no block count divides", () => {

@@ -292,7 +292,8 @@ describe.each(testDevices())("refusals on %s", (device) => {
     ),
     refuse(
       "out and residualOut in one",
-      () => addRmsnorm(x, x, null, { out: wide.narrow(1, 0, 8), residualOut: wide.narrow(1, 0, 8) }),
+      () =>
+        addRmsnorm(x, x, null, { out: wide.narrow(1, 0, 8), residualOut: wide.narrow(1, 0, 8) }),
       RangeError,
       "ERR_OVERLAP",
       "addRmsnorm: expected out to share no memory with residualOut, got views that overlap",

@@ -47,9 +47,11 @@ describe.each(testDevices())("forged calls on %s", (device) => {
   for (const value of nonsense) {
     forgeries.push([`x is ${String(value)}`, 0, value], [`out is ${String(value)}`, 3, value]);
     forgeries.push([`the geometry is ${String(value)}`, 7, value]);
-    if (value !== undefined && value !== null) forgeries.push([`weight is ${String(value)}`, 2, value]);
+    if (value !== undefined && value !== null)
+      forgeries.push([`weight is ${String(value)}`, 2, value]);
     for (const scalar of [8, 9, 10, 11, 12]) {
-      if (typeof value !== "number") forgeries.push([`argument ${scalar} is ${String(value)}`, scalar, value]);
+      if (typeof value !== "number")
+        forgeries.push([`argument ${scalar} is ${String(value)}`, scalar, value]);
     }
   }
   forgeries.push(
@@ -86,7 +88,10 @@ describe.each(testDevices())("forged calls on %s", (device) => {
     const args: unknown[] = good();
     args[index] = value;
     expect(() => native.rmsnormFwd(...(args as Arguments))).toThrow(
-      expect.objectContaining({ code: expect.stringMatching(/^ERR_/), message: expect.stringMatching(/^rmsnorm: /) }),
+      expect.objectContaining({
+        code: expect.stringMatching(/^ERR_/),
+        message: expect.stringMatching(/^rmsnorm: /),
+      }),
     );
     native.rmsnormFwd(...good());
     expect(out.dataSync()[0]).toBeCloseTo(1, 5);

@@ -1,8 +1,8 @@
 import type { Tensor } from "@warpwright/runtime";
-import { checkGolden, goldenCases, poisonedLike, testDevices } from "@warpwright/testing";
 import { zeros } from "@warpwright/runtime";
+import { checkGolden, goldenCases, poisonedLike, testDevices } from "@warpwright/testing";
 import { describe, test } from "vitest";
-import { addRmsnorm, rmsnorm, type RmsnormOptions } from "../src/index.js";
+import { addRmsnorm, type RmsnormOptions, rmsnorm } from "../src/index.js";
 
 describe.each(testDevices())("rmsnorm's golden cases on %s", (device) => {
   const cases = goldenCases<RmsnormOptions>("rmsnorm", { device });

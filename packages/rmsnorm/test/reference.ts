@@ -31,7 +31,8 @@ export function rmsnormReference(
   if (weight) for (let i = 0; i < hiddenSize; i++) scale[i] = inner(weight[i]! + weightOffset);
   const sum = new Float64Array(x);
   if (residual) {
-    for (let i = 0; i < sum.length; i++) sum[i] = roundTo(dtype, Math.fround(sum[i]! + residual[i]!));
+    for (let i = 0; i < sum.length; i++)
+      sum[i] = roundTo(dtype, Math.fround(sum[i]! + residual[i]!));
   }
   const numRows = x.length / hiddenSize;
   const out = new Float64Array(x.length);

@@ -1,6 +1,6 @@
 import { type Device, type DType, randn, type Tensor, tensor } from "@warpwright/runtime";
 import { expectClose, type FloatDType, tolerances, valuesOf } from "@warpwright/testing";
-import { addRmsnorm, type AddRmsnormOptions, rmsnorm, type RmsnormOptions } from "../src/index.js";
+import { type AddRmsnormOptions, addRmsnorm, type RmsnormOptions, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
 
 export const dtypes: readonly FloatDType[] = ["float32", "float16", "bfloat16"];

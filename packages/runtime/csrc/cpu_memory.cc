@@ -24,6 +24,17 @@ size_t round_up(size_t bytes, size_t alignment) {
   return (bytes + alignment - 1) / alignment * alignment;
 }
 
+// Not aligned_alloc: glibc's asks for more than it frees, so that a loop over one size, with other
+// allocations in between, finds no hole to use again. The block's start is kept before the data.
+void* allocate_aligned(size_t bytes, bool zero) {
+  const size_t size = bytes + sizeof(void*) + kAlignment;
+  void* base = zero ? std::calloc(1, size) : std::malloc(size);
+  if (base == nullptr) return nullptr;
+  const uintptr_t data = round_up(reinterpret_cast<uintptr_t>(base) + sizeof(void*), kAlignment);
+  reinterpret_cast<void**>(data)[-1] = base;
+  return reinterpret_cast<void*>(data);
+}
+
 // Maps one huge page too much and gives back what lies outside the aligned part.
 void* map_aligned(size_t bytes) {
   const size_t size = round_up(bytes, kHugePage);
@@ -44,11 +55,7 @@ void* map_aligned(size_t bytes) {
 
 void* cpu_allocate(size_t bytes, bool zero) {
   if (bytes > SIZE_MAX - 2 * kHugePage) return nullptr;
-  if (bytes >= kMappedBytes) return map_aligned(bytes);
-  const size_t size = round_up(bytes == 0 ? 1 : bytes, kAlignment);
-  void* data = std::aligned_alloc(kAlignment, size);
-  if (data != nullptr && zero) std::memset(data, 0, size);
-  return data;
+  return bytes >= kMappedBytes ? map_aligned(bytes) : allocate_aligned(bytes, zero);
 }
 
 void cpu_copy(void* dst, const void* src, size_t bytes) {
@@ -69,7 +76,7 @@ void cpu_free(void* data, size_t bytes) {
   if (bytes >= kMappedBytes) {
     munmap(data, round_up(bytes, kHugePage));
   } else {
-    std::free(data);
+    std::free(static_cast<void**>(data)[-1]);
   }
 }
 

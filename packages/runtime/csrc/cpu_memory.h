@@ -5,8 +5,7 @@
 
 namespace ww {
 
-// A 64-byte aligned block of at least one byte, zeroed if asked; null if there is not enough
-// memory.
+// A 64-byte aligned block, zeroed if asked; null if there is not enough memory.
 void* cpu_allocate(size_t bytes, bool zero);
 
 // memcpy by several threads where that pays; the two must not overlap.

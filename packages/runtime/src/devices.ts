@@ -162,7 +162,8 @@ function whyNoCuda(): string | null {
   }
   if (found.devices.length === 0) {
     const visible = process.env.CUDA_VISIBLE_DEVICES;
-    return `the driver shows no device${visible === undefined ? "" : `, with CUDA_VISIBLE_DEVICES=${visible}`}`;
+    const limit = visible === undefined ? "" : `, with CUDA_VISIBLE_DEVICES=${visible}`;
+    return `the driver shows no device${limit}`;
   }
   return null;
 }

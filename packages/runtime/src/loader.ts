@@ -40,7 +40,8 @@ function load(name: string, candidates: Readonly<Record<string, () => unknown>>)
   const packageName = name.includes("/") ? name : `@warpwright/${name}`;
   const platform = `${process.platform}-${process.arch}`;
 
-  const variable = `WARPWRIGHT_${shortName.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_NATIVE_PATH`;
+  const upperName = shortName.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_");
+  const variable = `WARPWRIGHT_${upperName}_NATIVE_PATH`;
   const override = process.env[variable];
   if (override !== undefined && override !== "") {
     return loadOverride(shortName, packageName, variable, override);
@@ -71,7 +72,8 @@ function loadOverride(name: string, packageName: string, variable: string, path:
     return createRequire(import.meta.url)(resolve(path));
   } catch (cause) {
     throw loadError(
-      `${name}: cannot load the addon of ${packageName} that ${variable} names: ${firstLine(cause)}`,
+      `${name}: cannot load the addon of ${packageName} that ${variable} names: ` +
+        firstLine(cause),
       cause,
     );
   }
@@ -81,7 +83,8 @@ function glibcText(): string {
   if (process.platform !== "linux") return "";
   const report = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
   const found = report.header?.glibcVersionRuntime;
-  return ` (${found === undefined ? "no glibc" : `glibc ${found}`} found, ${neededGlibc} or later needed)`;
+  const state = found === undefined ? "no glibc" : `glibc ${found}`;
+  return ` (${state} found, ${neededGlibc} or later needed)`;
 }
 
 function firstLine(cause: unknown): string {

@@ -111,7 +111,7 @@ export function native(): Native {
 
 function start(): Native {
   const loaded = load();
-  // The pool is the process's, so a worker that starts later must not undo what the main thread set.
+  // The pool is the process's: a worker that starts later must not undo what the main thread set.
   if (isMainThread) loaded.setNumThreads(initialThreads());
   addon = loaded;
   return loaded;

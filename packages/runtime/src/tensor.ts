@@ -22,7 +22,7 @@ export type NestedArray<T> = T | NestedArray<T>[];
 /**
  * An array of numbers on a device: a view of memory that it shares with other views. Every method
  * that returns a new Tensor returns one with its own reference to the memory, which is freed with
- * the last; copyFrom and fill return the tensor itself. Dimensions count from the end when negative.
+ * the last; copyFrom and fill return the tensor itself. Negative dimensions count from the end.
  * After dispose() everything but the fields throws ERR_DISPOSED. On the CPU a method does its work
  * before it returns, and blocks the event loop; on CUDA it enqueues the work and returns.
  *
@@ -62,8 +62,8 @@ export class Tensor<D extends DType = DType> extends TensorViews<D> {
   }
 
   /**
-   * A copy of the elements, in row-major order, as they are at the call: work that is enqueued later
-   * does not change it. float16 and bfloat16 widen exactly to Float32Array; bool is 0 or 1.
+   * A copy of the elements, in row-major order, as they are at the call: work that is enqueued
+   * later does not change it. float16 and bfloat16 widen exactly to Float32Array; bool is 0 or 1.
    */
   async data(): Promise<DataOf<D>> {
     return reading.readData("data", this as Tensor) as Promise<DataOf<D>>;

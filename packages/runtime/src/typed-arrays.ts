@@ -1,4 +1,4 @@
-// Typed arrays from outside, which may come from another realm, be shared, or have lost their memory.
+// Typed arrays from outside, which may be of another realm, shared, or without their memory.
 import type { TypedArray } from "./dtypes.js";
 
 const prototype = Object.getPrototypeOf(Uint8Array.prototype) as object;

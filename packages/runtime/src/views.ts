@@ -167,14 +167,15 @@ export abstract class TensorViews<D extends DType> extends Disposing {
   }
 
   /**
-   * Dimensions of size 1 repeated, with strides of 0, and new ones in front; -1 keeps a size. Not to
-   * be written to.
+   * Dimensions of size 1 repeated, with strides of 0, and new ones in front; -1 keeps a size. Not
+   * to be written to.
    */
   expand(...shape: ShapeArguments): Tensor<D> {
     const to = parseExpandShape("expand", shape, this.shape, this.dtype);
     if (!layouts.broadcasts(this.shape, to)) {
       throw shapeError(
-        `expand: expected a shape that ${shapeText(this.shape)} broadcasts to, got ${shapeText(to)}`,
+        `expand: expected a shape that ${shapeText(this.shape)} broadcasts to, ` +
+          `got ${shapeText(to)}`,
       );
     }
     return viewOf("expand", this, layouts.expandLayout(this, to));

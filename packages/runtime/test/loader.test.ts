@@ -66,9 +66,11 @@ describe("an installed package", () => {
     const { names, cuda, explain, error } = report(bare);
     expect({ names, cuda }).toEqual({ names: ["cpu"], cuda: false });
     expect(error).toMatchObject({ name: "Error", code: "ERR_LOAD" });
-    expect(error?.message).toMatch(
-      /^runtime: cannot load the addon of @warpwright\/runtime for \S+ \(glibc [\d.]+ found, 2\.34 or later needed\): Cannot find module .*; to build it, run "npx @warpwright\/runtime build @warpwright\/runtime"$/,
+    const [start, end] = error?.message.split(/: Cannot find module .*; /) ?? [];
+    expect(start).toMatch(
+      /^runtime: cannot load .* for \S+ \(glibc [\d.]+ found, 2\.34 or later needed\)$/,
     );
+    expect(end).toBe('to build it, run "npx @warpwright/runtime build @warpwright/runtime"');
     expect(explain).toBe(`CUDA is not available: ${error?.message}`);
   });
 
@@ -98,7 +100,7 @@ describe("an installed package", () => {
     expect(report(bare, { WARPWRIGHT_RUNTIME_NATIVE_PATH: "" }).error?.code).toBe("ERR_LOAD");
     const { error } = report(whole, { WARPWRIGHT_RUNTIME_NATIVE_PATH: "none.node" });
     expect(error?.message).toMatch(
-      /^runtime: cannot load the addon of @warpwright\/runtime that WARPWRIGHT_RUNTIME_NATIVE_PATH names: Cannot find module/,
+      /^runtime: cannot load .* that WARPWRIGHT_RUNTIME_NATIVE_PATH names: Cannot find module/,
     );
   });
 
@@ -126,9 +128,10 @@ describe("an installed package", () => {
         import { randn } from "@warpwright/runtime";
         parentPort.postMessage(await randn([1000], { seed: 1 }).to("bfloat16").select(0, 3).item());
       \`;
-      const answers = await Promise.all(Array.from({ length: 8 }, () => new Promise((done, fail) => {
+      const start = (done, fail) =>
         new Worker(work, { eval: true }).on("message", done).on("error", fail);
-      })));
+      const workers = Array.from({ length: 8 }, () => new Promise(start));
+      const answers = await Promise.all(workers);
       console.log(new Set(answers).size, answers.length, getNumThreads());`;
     expect(runModule(whole, source)).toMatchObject({ stdout: "1 8 1\n", stderr: "" });
   });
@@ -178,12 +181,12 @@ describe("loadAddon", () => {
   test("takes packages of others by their full names", async () => {
     const native = loadAddon("@someone/my-kernel", {});
     await expectFailure(
-      "ERR_LOAD my-kernel: @someone/my-kernel has no prebuilt addon for *, and needs a source build: *",
+      "ERR_LOAD my-kernel: @someone/my-kernel has no prebuilt addon for *, and needs a source *",
       native,
     );
     process.env.WARPWRIGHT_MY_KERNEL_NATIVE_PATH = "/none.node";
     await expectFailure(
-      "ERR_LOAD my-kernel: cannot load the addon of @someone/my-kernel that WARPWRIGHT_MY_KERNEL_NATIVE_PATH names: *",
+      "ERR_LOAD my-kernel: cannot load * that WARPWRIGHT_MY_KERNEL_NATIVE_PATH names: *",
       native,
     );
     delete process.env.WARPWRIGHT_MY_KERNEL_NATIVE_PATH;

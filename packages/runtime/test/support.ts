@@ -2,8 +2,8 @@ import { expect } from "vitest";
 import { CudaError } from "../src/index.js";
 
 /**
- * A call that fails, behind its error: the code, a space, and the whole message, in which `*` stands
- * for anything.
+ * A call that fails, behind its error: the code, a space, and the whole message, in which `*`
+ * stands for anything.
  */
 export type Failure = [error: string, call: () => unknown];
 

@@ -1,4 +1,12 @@
-import { type FloatDType, formatOf, fromBits, gridExponent, powerOfTwo, roundTo, toBits } from "./float64.js";
+import {
+  type FloatDType,
+  formatOf,
+  fromBits,
+  gridExponent,
+  powerOfTwo,
+  roundTo,
+  toBits,
+} from "./float64.js";
 
 /**
  * The spacing of `dtype`'s numbers around y: the unit in the last place of y's binade, of the

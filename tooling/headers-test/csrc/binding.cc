@@ -1,5 +1,6 @@
 #include "convert.h"
 #include "device_helpers.h"
+#include "faults.h"
 #include "warpwright/napi.h"
 
 namespace {
@@ -112,12 +113,24 @@ void Reverse(const Napi::CallbackInfo& info) {
   args.run(no_cpu, [&](cudaStream_t stream) { return ww::reverse_fwd(params, stream); });
 }
 
+// plantFault(fault): on the current device.
+void PlantFault(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "plantFault");
+  [[maybe_unused]] const auto fault = static_cast<ww::Fault>(args.integer("fault", ww::kNumFaults));
+#if WARPWRIGHT_WITH_CUDA
+  ww::check_cuda(info.Env(), ww::plant_fault(fault), "plantFault");
+#else
+  throw ww::device_error(info.Env(), "plantFault: this addon was built without CUDA");
+#endif
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("convert", Napi::Function::New(env, Convert));
   exports.Set("vec", Napi::Function::New(env, MoveVecs));
   exports.Set("reduce", Napi::Function::New(env, Reduce));
   exports.Set("elementwise", Napi::Function::New(env, Elementwise));
   exports.Set("reverse", Napi::Function::New(env, Reverse));
+  exports.Set("plantFault", Napi::Function::New(env, PlantFault));
   return exports;
 }
 

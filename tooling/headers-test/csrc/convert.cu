@@ -1,7 +1,6 @@
 // Every conversion of dtype.h, a thread for two elements.
 
 #include "convert.h"
-
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
 

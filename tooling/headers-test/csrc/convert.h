@@ -49,8 +49,10 @@ WW_HOST_DEVICE inline void pack(const ConvertParams& params, int64_t pair) {
 WW_HOST_DEVICE inline void convert_pair(const ConvertParams& params, int64_t pair) {
   const auto widen = [](auto x) { return to_float(x); };
   switch (params.conversion) {
-    case Conversion::f16_to_f32: return convert_each<float16, float>(params, pair, widen);
-    case Conversion::bf16_to_f32: return convert_each<bfloat16, float>(params, pair, widen);
+    case Conversion::f16_to_f32:
+      return convert_each<float16, float>(params, pair, widen);
+    case Conversion::bf16_to_f32:
+      return convert_each<bfloat16, float>(params, pair, widen);
     case Conversion::f32_to_f16:
       return convert_each<float, float16>(params, pair,
                                           [](float x) { return from_float<float16>(x); });
@@ -63,10 +65,14 @@ WW_HOST_DEVICE inline void convert_pair(const ConvertParams& params, int64_t pai
     case Conversion::bf16_to_f16:
       return convert_each<bfloat16, float16>(params, pair,
                                              [](bfloat16 x) { return convert<float16>(x); });
-    case Conversion::f16_pair_to_f32: return unpack<float16>(params, pair);
-    case Conversion::bf16_pair_to_f32: return unpack<bfloat16>(params, pair);
-    case Conversion::f32_to_f16_pair: return pack<float16>(params, pair);
-    case Conversion::f32_to_bf16_pair: return pack<bfloat16>(params, pair);
+    case Conversion::f16_pair_to_f32:
+      return unpack<float16>(params, pair);
+    case Conversion::bf16_pair_to_f32:
+      return unpack<bfloat16>(params, pair);
+    case Conversion::f32_to_f16_pair:
+      return pack<float16>(params, pair);
+    case Conversion::f32_to_bf16_pair:
+      return pack<bfloat16>(params, pair);
   }
 }
 

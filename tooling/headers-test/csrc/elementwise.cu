@@ -1,6 +1,5 @@
-#include "warpwright/elementwise.cuh"
-
 #include "device_helpers.h"
+#include "warpwright/elementwise.cuh"
 
 namespace ww {
 namespace {

@@ -1,10 +1,9 @@
 // Reductions repeated at once, and dynamic shared memory.
 
-#include "warpwright/reduce.cuh"
-
 #include "device_helpers.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
+#include "warpwright/reduce.cuh"
 
 namespace ww {
 namespace {
@@ -21,9 +20,8 @@ __global__ void reduce_kernel(const ReduceParams params) {
 
 template <typename Op, int kThreads>
 cudaError_t launch_reduce(const ReduceParams& params, cudaStream_t stream) {
-  LaunchConfig config{.grid = static_cast<unsigned>(params.blocks),
-                      .block = kThreads,
-                      .stream = stream};
+  LaunchConfig config{
+      .grid = static_cast<unsigned>(params.blocks), .block = kThreads, .stream = stream};
   switch (params.scope) {
     case ReduceScope::warp:
       return launch(reduce_kernel<WarpReduce<Op>, kThreads, false>, config, params);

@@ -13,9 +13,12 @@ constexpr int kThreads = 128;
 template <typename T>
 __device__ Vec<T> load(const VecParams& params, const T* ptr) {
   switch (params.load) {
-    case VecForm::aligned: return Vec<T>::load(ptr);
-    case VecForm::misaligned: return Vec<T>::load_misaligned(ptr);
-    case VecForm::tail: break;
+    case VecForm::aligned:
+      return Vec<T>::load(ptr);
+    case VecForm::misaligned:
+      return Vec<T>::load_misaligned(ptr);
+    case VecForm::tail:
+      break;
   }
   return Vec<T>::load_tail(ptr, params.count, from_float<T>(params.fill));
 }
@@ -23,9 +26,12 @@ __device__ Vec<T> load(const VecParams& params, const T* ptr) {
 template <typename T>
 __device__ void store(const VecParams& params, const Vec<T>& vec, T* ptr) {
   switch (params.store) {
-    case VecForm::aligned: return vec.store(ptr);
-    case VecForm::misaligned: return vec.store_misaligned(ptr);
-    case VecForm::tail: return vec.store_tail(ptr, params.count);
+    case VecForm::aligned:
+      return vec.store(ptr);
+    case VecForm::misaligned:
+      return vec.store_misaligned(ptr);
+    case VecForm::tail:
+      return vec.store_tail(ptr, params.count);
   }
 }
 

@@ -36,7 +36,13 @@ test("a device that is none is one sentence", () => {
 });
 
 test("numbers are flush right, words flush left", () => {
-  expect(table(["name", "us"], [["a", "10.5"], ["bcdef", "9"]])).toBe(
-    "name     us\n-----  ----\na      10.5\nbcdef     9",
-  );
+  expect(
+    table(
+      ["name", "us"],
+      [
+        ["a", "10.5"],
+        ["bcdef", "9"],
+      ],
+    ),
+  ).toBe("name     us\n-----  ----\na      10.5\nbcdef     9");
 });

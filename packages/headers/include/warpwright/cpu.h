@@ -53,9 +53,10 @@ template <typename F>
 
 }  // namespace detail
 
-// Runs f, a lambda marked WW_VECTORISED, compiled for the widest instruction set that this processor
-// has: AVX-512, AVX2 with FMA, or the baseline. Plain loops are vectorised by the compiler; the
-// whole translation unit stays baseline code, so that nothing else can meet an unknown instruction.
+// Runs f, a lambda marked WW_VECTORISED, compiled for the widest instruction set that this
+// processor has: AVX-512, AVX2 with FMA, or the baseline. Plain loops are vectorised by the
+// compiler; the whole translation unit stays baseline code, so that nothing else can meet an
+// unknown instruction.
 template <typename F>
 inline void vectorised(F&& f) {
 #if defined(__x86_64__)

@@ -18,10 +18,14 @@ WW_HOST_DEVICE constexpr T ceil_div(T a, T b) {
 template <typename F>
 cudaError_t dispatch_dtype(Dtype dtype, F&& f) {
   switch (dtype) {
-    case Dtype::f32: return f(type_tag<float>{});
-    case Dtype::f16: return f(type_tag<float16>{});
-    case Dtype::bf16: return f(type_tag<bfloat16>{});
-    default: return cudaErrorInvalidValue;
+    case Dtype::f32:
+      return f(type_tag<float>{});
+    case Dtype::f16:
+      return f(type_tag<float16>{});
+    case Dtype::bf16:
+      return f(type_tag<bfloat16>{});
+    default:
+      return cudaErrorInvalidValue;
   }
 }
 

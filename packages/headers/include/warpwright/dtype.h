@@ -41,12 +41,16 @@ struct type_tag {
 constexpr int64_t dtype_bytes(Dtype dtype) {
   switch (dtype) {
     case Dtype::f32:
-    case Dtype::i32: return 4;
+    case Dtype::i32:
+      return 4;
     case Dtype::f16:
-    case Dtype::bf16: return 2;
-    case Dtype::i64: return 8;
+    case Dtype::bf16:
+      return 2;
+    case Dtype::i64:
+      return 8;
     case Dtype::u8:
-    case Dtype::boolean: return 1;
+    case Dtype::boolean:
+      return 1;
   }
   return 0;
 }

@@ -30,9 +30,11 @@ class Geometry {
   // The next count.
   int64_t next() {
     constexpr double kLimit = 9007199254740992.0;  // 2^53
-    if (index_ == length_) throw value_error(env_, std::string(op_) + ": the geometry is too short");
+    if (index_ == length_)
+      throw value_error(env_, std::string(op_) + ": the geometry is too short");
     const double value = values_[index_++];
-    if (!(value >= 0 && value < kLimit) || value != static_cast<double>(static_cast<int64_t>(value)))
+    if (!(value >= 0 && value < kLimit) ||
+        value != static_cast<double>(static_cast<int64_t>(value)))
       throw value_error(env_, std::string(op_) +
                                   ": expected sizes, offsets and strides to be non-negative "
                                   "integers");

@@ -47,7 +47,8 @@ void check_version(Napi::Env env, const T& handle, const char* op) {
 inline TensorArg unwrap_tensor(const Napi::Value& value, const char* op, const char* name) {
   const auto* handle = detail::tagged<TensorHandle>(value, kTensorTag);
   if (handle == nullptr)
-    throw kind_error(value.Env(), std::string(op) + ": expected " + name + " to be a tensor handle");
+    throw kind_error(value.Env(),
+                     std::string(op) + ": expected " + name + " to be a tensor handle");
   detail::check_version(value.Env(), *handle, op);
   if (handle->storage == nullptr)
     throw disposed_error(value.Env(), std::string(op) + ": " + name + " has been disposed");

@@ -53,7 +53,8 @@ inline cudaError_t allow(const void* kernel, size_t smem, int cluster) {
     int cluster = kPortableCluster;
   };
   static std::mutex mutex;
-  static auto& leaves = *new std::map<std::pair<const void*, int>, Leave>;  // outlives exit handlers
+  static auto& leaves =
+      *new std::map<std::pair<const void*, int>, Leave>;  // outlives exit handlers
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device)) return status;
   const std::lock_guard lock(mutex);
@@ -90,9 +91,9 @@ inline cudaError_t device_limits(DeviceLimits& limits) {
   return statuses[device];
 }
 
-// Whether clusters of this kernel can be launched on the current device: it needs hardware for them,
-// and code that was compiled for it (__CUDA_ARCH__ >= 900), which PTX of 8.0 translated at load time
-// is not.
+// Whether clusters of this kernel can be launched on the current device: it needs hardware for
+// them, and code that was compiled for it (__CUDA_ARCH__ >= 900), which PTX of 8.0 translated at
+// load time is not.
 inline cudaError_t supports_clusters(const void* kernel, bool& supported) {
   constexpr int kFirstWithClusters = 90;
   DeviceLimits limits;

@@ -50,7 +50,8 @@ class Arguments {
     if (first_.handle->device == kCpu) return stream_ = nullptr;
     const StreamHandle& handle = unwrap_stream(value, op_);
     if (handle.device != first_.handle->device)
-      throw device_error(info_.Env(), std::string(op_) + ": expected a stream of the tensors' device");
+      throw device_error(info_.Env(),
+                         std::string(op_) + ": expected a stream of the tensors' device");
     return stream_ = handle.stream;
   }
 
@@ -82,13 +83,15 @@ class Arguments {
   // float32, float16 or bfloat16.
   Dtype float_dtype(const char* name) { return static_cast<Dtype>(integer(name, 3)); }
 
-  // Runs on_cpu(pool) or on_cuda(stream), by the tensors' device; both return a cudaError_t. In an addon without CUDA on_cuda is never instantiated, so its launcher need not exist.
+  // Runs on_cpu(pool) or on_cuda(stream), by the tensors' device; both return a cudaError_t. In an
+  // addon without CUDA on_cuda is never instantiated, so its launcher need not exist.
   template <typename OnCpu, typename OnCuda>
   void run(OnCpu&& on_cpu, OnCuda&& on_cuda) {
     if (first_.handle->device == kCpu) {
       const cudaError_t status = on_cpu(ThreadPool(first_.handle->api->parallel_for));
       if (status != cudaSuccess)
-        throw unsupported_error(info_.Env(), std::string(op_) + ": the CPU backend refused the call");
+        throw unsupported_error(info_.Env(),
+                                std::string(op_) + ": the CPU backend refused the call");
       return;
     }
     if constexpr (kWithCuda) {

@@ -2,9 +2,9 @@
 // dimensions that all its tensors share, each tensor with its own strides.
 #pragma once
 
-#include "warpwright/cuda_types.h"
-
 #include <cstdint>
+
+#include "warpwright/cuda_types.h"
 
 namespace ww {
 

@@ -49,9 +49,9 @@ struct TensorHandle {
   uint16_t minor;
   int32_t device;
   int32_t reserved;
-  void* data;      // first byte of the storage
-  uint64_t bytes;  // size of the storage
-  Storage* storage;  // null once disposed
+  void* data;           // first byte of the storage
+  uint64_t bytes;       // size of the storage
+  Storage* storage;     // null once disposed
   cudaStream_t stream;  // the allocating stream; null on the CPU
   const RuntimeApi* api;
 };

@@ -36,7 +36,7 @@ export const fileDTypes: Readonly<Record<string, DType>> = {
   BOOL: "bool",
 };
 
-// Bits an element takes, also of dtypes that tensors do not have: their extent is checked all the same.
+// Bits an element takes, also of dtypes that tensors lack: their extent is checked all the same.
 const bits: Readonly<Record<string, number>> = {
   BOOL: 8,
   U8: 8,
@@ -141,7 +141,8 @@ function checkCover(file: string, entries: readonly SafetensorsEntry[], dataByte
     if (end > dataBytes) {
       throw broken(
         file,
-        `tensor ${quote(name)}: expected ${end} bytes of data, got ${dataBytes}: the file is cut off`,
+        `tensor ${quote(name)}: expected ${end} bytes of data, got ${dataBytes}: ` +
+          "the file is cut off",
       );
     }
     covered = end;

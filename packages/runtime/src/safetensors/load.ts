@@ -34,7 +34,7 @@ export interface SafetensorsInfo {
 export interface LoadSafetensorsOptions {
   /** Default "cpu". */
   device?: Device | undefined;
-  /** A float dtype, to which float tensors are converted; others keep theirs. Default: as stored. */
+  /** What float tensors are converted to; the others keep their dtype. Default: as stored. */
   dtype?: FloatDType | undefined;
   /** Whether to load a tensor. Default: all. */
   filter?: ((name: string, info: SafetensorsInfo) => boolean) | undefined;
