@@ -11,6 +11,7 @@ import { Failure, repoRoot, runMain } from "./lib.mjs";
 
 const kVitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
 const kFaultFolder = path.join(repoRoot, "tooling/headers-test");
+const kTestTimeout = 300_000; // ms; racecheck slows a kernel a hundredfold
 const kFound = 66; // compute-sanitizer's exit status when it reports an error
 
 // Numbers of csrc/faults.h that each tool has to find.
@@ -63,7 +64,8 @@ function findsFault(tool, fault) {
 
 // Threads in one process, because every process of its own costs the tool a start.
 function isClean(tool, folder) {
-  const run = [kVitest, "run", "--pool=threads", "--maxWorkers=1", "test/sanitized.test.ts"];
+  const options = ["--pool=threads", "--maxWorkers=1", `--testTimeout=${kTestTimeout}`];
+  const run = [kVitest, "run", ...options, "test/sanitized.test.ts"];
   const { status, stdout } = sanitize(tool, path.join(repoRoot, folder), run);
   // A suite that skipped everything, as without a GPU, has shown nothing.
   const ran = /^ *Tests .*\b[1-9]\d* passed/m.test(stdout);

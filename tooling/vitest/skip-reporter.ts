@@ -1,8 +1,16 @@
 // Prints what was skipped, one line a suite, with the reason that the test gave.
-import type { Reporter, TestCase, TestModule } from "vitest/node";
+import type { Reporter, TestCase, TestModule, Vitest } from "vitest/node";
 
 export class SkipReporter implements Reporter {
+  #filtered = false;
+
+  /** Under -t, what the pattern leaves out counts as skipped too, and is no news. */
+  onInit(vitest: Vitest): void {
+    this.#filtered = vitest.config.testNamePattern !== undefined;
+  }
+
   onTestRunEnd(modules: readonly TestModule[]): void {
+    if (this.#filtered) return;
     const counts = new Map<string, number>();
     for (const module of modules) {
       for (const test of module.children.allTests("skipped")) {

@@ -1,5 +1,8 @@
 // What only a GPU can show. The shapes of RN-01 to RN-03 have more than 2^31 elements; only their
 // first and last rows hold data, which have to come out as they do alone.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { CudaStream, randn, type Tensor, zeros } from "@warpwright/runtime";
 import type { FloatDType } from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
@@ -149,6 +152,23 @@ describeCuda(
         expect(await bitsOf(out1)).toBe(await bitsOf(out0));
         expect(await bitsOf(rmsnorm(x0.to("cuda:1")))).toBe(await bitsOf(out0));
       }
+    });
+
+    test("RN-22: a program on cuda:1 takes no memory on cuda:0", async () => {
+      const used = () => {
+        const query = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
+        const text = execFileSync("nvidia-smi", query, { encoding: "utf8" });
+        return text.trim().split("\n").map(Number) as [number, number]; // MiB
+      };
+      const before = used();
+      const program = fileURLToPath(new URL("fixtures/second-gpu.mjs", import.meta.url));
+      const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
+      const [line] = await once(child.stdout, "data");
+      const after = used();
+      child.stdin.end();
+      expect(String(line)).toBe("cuda:1 1\n");
+      expect(after[1] - before[1]).toBeGreaterThan(1000);
+      expect(after[0] - before[0]).toBeLessThan(50); // a context alone is several hundred
     });
 
     test("RN-22: a tensor or a stream of the other GPU is refused", () => {

@@ -60,7 +60,7 @@ WW_HOST_DEVICE constexpr To bits_of(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// ---- to float: exact ----
+// ---- to float: exact; a NaN stays one, but the GPU does not keep what else float16's bits say ----
 
 WW_HOST_DEVICE constexpr float to_float(float x) { return x; }
 
