@@ -68,7 +68,11 @@ function(_warpwright_record name archs flags)
 endfunction()
 
 function(_warpwright_add_addon)
-  cmake_parse_arguments(PARSE_ARGV 0 A "" "NAME" "SOURCES;CUDA_SOURCES;NO_CUDA_SOURCES;ARCHS;CUDA_FLAGS")
+  set(lists SOURCES CUDA_SOURCES NO_CUDA_SOURCES ARCHS CUDA_FLAGS)
+  cmake_parse_arguments(PARSE_ARGV 0 A "" "NAME" "${lists}")
+  if(A_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "warpwright_add_kernel: unknown arguments: ${A_UNPARSED_ARGUMENTS}")
+  endif()
   set(archs "")
   if(WARPWRIGHT_HAS_CUDA)
     set(archs "${WARPWRIGHT_CUDA_ARCHS}")
@@ -82,6 +86,7 @@ function(_warpwright_add_addon)
   else()
     list(APPEND A_SOURCES ${A_NO_CUDA_SOURCES})
   endif()
+  string(REPLACE ";" ", " archs_text "${archs}")
   _warpwright_node_include(node_include)
 
   # MODULE: it is loaded, never linked against.
@@ -100,7 +105,7 @@ function(_warpwright_add_addon)
     # Every C++ exception becomes one in JavaScript, except in a worker that is being terminated,
     # where that is impossible and would end the process.
     NAPI_CPP_EXCEPTIONS NODE_ADDON_API_CPP_EXCEPTIONS_ALL NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS
-    WARPWRIGHT_WITH_CUDA=$<BOOL:${WARPWRIGHT_HAS_CUDA}>)
+    WARPWRIGHT_WITH_CUDA=$<BOOL:${WARPWRIGHT_HAS_CUDA}> WARPWRIGHT_BUILT_FOR="${archs_text}")
   # The floating-point flags give up errno and trap ordering only, never a result: without them
   # the compiler may not vectorise. OpenMP pragmas reorder the sums that ask for it.
   target_compile_options(${A_NAME} PRIVATE
@@ -118,6 +123,8 @@ function(_warpwright_add_addon)
     set_target_properties(${A_NAME} PROPERTIES LINK_DEPENDS "${exports}")
     target_link_options(${A_NAME} PRIVATE
       -static-libstdc++ "-Wl,--version-script=${exports}" -Wl,--gc-sections
+      # Node unloads an addon with the last thread that loaded it, but a thread pool may be inside.
+      -Wl,-z,nodelete
       $<$<CONFIG:Release>:-Wl,-s>)
   endif()
   _warpwright_record(${A_NAME} "${archs}" "${A_CUDA_FLAGS}")

@@ -3,11 +3,10 @@
 
 namespace {
 
-// rmsnormFwd(x, residual | null, weight | null, out, residualOut | null, rstd | null, stream |
-// null,
-//            geometry, dtype, weightDtype, eps, weightOffset, casting)
-// geometry: hidden size, three row-grid sizes; offset and three strides of x, residual, out and
-// residualOut; offset of weight and of rstd.
+// rmsnormFwd(x, residual?, weight?, out, residualOut?, rstd?, stream?, geometry, dtype,
+// weightDtype, eps, weightOffset, casting), null for what is left out; the stream is null on the
+// CPU. geometry: hidden size, three row-grid sizes; offset and three strides of x, residual, out
+// and residualOut; offset of weight and of rstd.
 void RmsNormFwd(const Napi::CallbackInfo& info) {
   ww::Arguments args(info, "rmsnorm");
   const ww::TensorArg x = args.tensor("x");
@@ -24,6 +23,8 @@ void RmsNormFwd(const Napi::CallbackInfo& info) {
   const ww::RowGrid grid = geometry.row_grid();
 
   args.require_pair(residual, residual_out);
+  if (weight.handle != nullptr && weight_dtype != dtype && weight_dtype != ww::Dtype::f32)
+    throw ww::value_error(info.Env(), "rmsnorm: expected weightDtype to be dtype or float32");
   const ww::RmsNormParams params{
       .grid = grid,
       .x = geometry.rows(x, dtype, grid, hidden_size),

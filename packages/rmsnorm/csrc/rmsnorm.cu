@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <iterator>
+#include <type_traits>
 
 #include "rmsnorm.h"
 #include "rmsnorm_row.cuh"
@@ -68,29 +70,28 @@ __global__ void __launch_bounds__(rows_per_block(kTuning) * kTunings[kTuning].th
       if (vec < num_vecs) h[i] = load_h<T, kAligned>(params, row, vec);
     }
 
-    float shrink = 1.0f;
     float sum_sq = 0.0f;
 #pragma unroll
     for (int i = 0; i < kVecs; ++i)
-      if (i * num_threads + thread < num_vecs) sum_sq += sum_squares(h[i], shrink);
-    sum_sq = row_sum(sum_sq);
-    if (overflowed<T>(sum_sq)) {
-      shrink = kShrink;
+      if (i * num_threads + thread < num_vecs) sum_sq += sum_squares(h[i], 1.0f);
+    float mean_sq = mean_square(params, row_sum(sum_sq), 1.0f);
+    const float scaling = rescaling_of<T>(mean_sq);
+    if (scaling != 1.0f) {
       sum_sq = 0.0f;
 #pragma unroll
       for (int i = 0; i < kVecs; ++i)
-        if (i * num_threads + thread < num_vecs) sum_sq += sum_squares(h[i], shrink);
-      sum_sq = row_sum(sum_sq);
+        if (i * num_threads + thread < num_vecs) sum_sq += sum_squares(h[i], scaling);
+      mean_sq = mean_square(params, row_sum(sum_sq), scaling);
     }
-    const float rstd = rsqrtf(mean_square(params, sum_sq, shrink));
-    if (thread == 0 && params.rstd != nullptr) params.rstd[row] = rstd * shrink;
+    const float rstd = rsqrtf(mean_sq);
+    if (thread == 0 && params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
 
     T* out = params.out.row<T>(params.grid, row);
 #pragma unroll
     for (int i = 0; i < kVecs; ++i) {
       const int vec = i * num_threads + thread;
       if (vec >= num_vecs) break;
-      const Vec<T> y = normalize<T, kAligned>(params, h[i], vec, shrink, rstd);
+      const Vec<T> y = normalize<T, kAligned>(params, h[i], vec, scaling, rstd);
       store_vec<T, kAligned>(y, out, vec, params.hidden_size);
     }
   }
@@ -106,29 +107,29 @@ __global__ void __launch_bounds__(kLongRowThreads)
   const int64_t num_rows = params.grid.num_rows();
   BlockReduce<Sum, kLongRowThreads> row_sum;
   for (int64_t row = blockIdx.x; row < num_rows; row += gridDim.x) {
-    float shrink = 1.0f;
-    float sum_sq = 0.0f;
+    // In double, since a thread may add up to 2^18 vectors.
+    double sum_sq = 0.0;
     for (int vec = threadIdx.x; vec < num_vecs; vec += kLongRowThreads) {
       Vec<T> h = load_h<T, kAligned>(params, row, vec);
-      sum_sq += sum_squares(h, shrink);
+      sum_sq += sum_squares(h, 1.0f);
     }
-    sum_sq = row_sum(sum_sq);
-    if (overflowed<T>(sum_sq)) {
-      shrink = kShrink;
-      sum_sq = 0.0f;
+    float mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), 1.0f);
+    const float scaling = rescaling_of<T>(mean_sq);
+    if (scaling != 1.0f) {
+      sum_sq = 0.0;
       for (int vec = threadIdx.x; vec < num_vecs; vec += kLongRowThreads) {
         Vec<T> h = reload_h<T, kAligned>(params, row, vec);
-        sum_sq += sum_squares(h, shrink);
+        sum_sq += sum_squares(h, scaling);
       }
-      sum_sq = row_sum(sum_sq);
+      mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), scaling);
     }
-    const float rstd = rsqrtf(mean_square(params, sum_sq, shrink));
-    if (threadIdx.x == 0 && params.rstd != nullptr) params.rstd[row] = rstd * shrink;
+    const float rstd = rsqrtf(mean_sq);
+    if (threadIdx.x == 0 && params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
 
     T* out = params.out.row<T>(params.grid, row);
     for (int vec = threadIdx.x; vec < num_vecs; vec += kLongRowThreads) {
       const Vec<T> h = reload_h<T, kAligned>(params, row, vec);
-      const Vec<T> y = normalize<T, kAligned>(params, h, vec, shrink, rstd);
+      const Vec<T> y = normalize<T, kAligned>(params, h, vec, scaling, rstd);
       store_vec<T, kAligned>(y, out, vec, params.hidden_size);
     }
   }
@@ -146,9 +147,10 @@ bool is_aligned(const RmsNormParams& params) {
          rows_aligned(params.residual_out);
 }
 
-// A grid for `groups` groups of `cluster` blocks; the kernels stride over what exceeds the limit.
+// A grid for `groups` groups of `cluster` blocks. The kernels stride over the rows beyond a million
+// blocks, thousands for each multiprocessor: far below CUDA's limit, so that it happens in tests.
 unsigned grid_blocks(int64_t groups, int cluster) {
-  constexpr int64_t kMaxBlocks = 0x7fffffff;
+  constexpr int64_t kMaxBlocks = 1 << 20;
   return static_cast<unsigned>(std::min(groups, kMaxBlocks / cluster) * cluster);
 }
 
@@ -195,6 +197,7 @@ cudaError_t launch_any_length(const RmsNormParams& params, cudaStream_t stream) 
 }  // namespace
 
 cudaError_t rmsnorm_fwd(const RmsNormParams& params, cudaStream_t stream) {
+  if (!is_valid(params)) return cudaErrorInvalidValue;
   if (params.grid.num_rows() == 0 || params.hidden_size == 0) return cudaSuccess;
   return dispatch_dtype(params.dtype, [&]<typename T>(type_tag<T>) {
     return dispatch_bool(is_aligned(params), [&](auto kAligned) {

@@ -2,14 +2,12 @@
 // and ends at a 16-byte boundary.
 #pragma once
 
+#include <type_traits>
+
 #include "rmsnorm.h"
 #include "warpwright/vec.cuh"
 
 namespace ww {
-
-// Above 1.8e19 squares overflow float32, so such rows are summed again scaled down by this power of
-// two; the largest float times it, squared, times any hidden_size, is finite.
-constexpr float kShrink = 0x1p-80f;
 
 template <typename T, bool kAligned>
 __device__ Vec<T> load_vec(const T* row, int vec, int hidden_size) {
@@ -61,12 +59,15 @@ __device__ Vec<T> reload_h(const RmsNormParams& params, int64_t row, int vec) {
 
 // The row stays packed afterwards, instead of in the floats that were squared.
 template <typename T>
-__device__ float sum_squares(Vec<T>& h, float shrink) {
+__device__ float sum_squares(Vec<T>& h, float scaling) {
   float values[Vec<T>::kSize];
   h.to_floats(values);
   float sum = 0.0f;
 #pragma unroll
-  for (int j = 0; j < Vec<T>::kSize; ++j) sum += (values[j] * shrink) * (values[j] * shrink);
+  for (int j = 0; j < Vec<T>::kSize; ++j) {
+    const float value = values[j] * (scaling * scaling);
+    sum += value * value;
+  }
   h.pin();
   return sum;
 }
@@ -98,17 +99,16 @@ __device__ void load_scale(const RmsNormParams& params, int vec, float (&scale)[
   }
 }
 
-// rstd is given as rstd * shrink of the shrunken row: a row near the top of float32 has an rstd too
-// small for full precision.
+// rstd is that of the row times scaling^2.
 template <typename T, bool kAligned>
-__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int vec, float shrink,
+__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int vec, float scaling,
                             float rstd) {
   constexpr int kSize = Vec<T>::kSize;
   float y[kSize];
   h.to_floats(y);
 #pragma unroll
   for (int j = 0; j < kSize; ++j) {
-    y[j] = y[j] * shrink * rstd;
+    y[j] = (y[j] * scaling) * (rstd * scaling);
     if (params.casting == RmsNormCasting::llama) y[j] = to_float(from_float<T>(y[j]));
   }
   if (params.weight != nullptr) {
@@ -120,14 +120,16 @@ __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int ve
   return Vec<T>::from_floats(y);
 }
 
-// mean(h^2) + eps, of h scaled by shrink.
-__device__ float mean_square(const RmsNormParams& params, float sum_sq, float shrink) {
-  return sum_sq / static_cast<float>(params.hidden_size) + params.eps * shrink * shrink;
+// mean(h^2) + eps, of the row times scaling^2.
+__device__ inline float mean_square(const RmsNormParams& params, float sum_sq, float scaling) {
+  const float square = scaling * scaling;
+  return sum_sq / static_cast<float>(params.hidden_size) + params.eps * square * square;
 }
 
+// 1, or what the row's squares have to be summed again with. No square of a float16 needs it.
 template <typename T>
-__device__ bool overflowed(float sum_sq) {
-  return !std::is_same_v<T, float16> && isinf(sum_sq);
+__device__ float rescaling_of(float mean_sq) {
+  return std::is_same_v<T, float16> ? 1.0f : rescaling(mean_sq);
 }
 
 }  // namespace ww

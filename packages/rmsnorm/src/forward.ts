@@ -12,6 +12,7 @@ import {
   checkTensor,
   checkWritable,
   dtypeCode,
+  fillOn,
   handleOf,
   newTensor,
   type Operand,
@@ -39,7 +40,10 @@ export interface RmsnormOptions {
    * its offset, as Hugging Face's Llama does.
    */
   casting?: Casting | undefined;
-  /** Receives 1 / sqrt(mean(x²) + eps): float32, of x's shape without the last dimension, or [rows]. */
+  /**
+   * Receives 1 / sqrt(mean(x²) + eps): float32, of x's shape without the last dimension, or
+   * [rows].
+   */
   rstd?: Tensor | undefined;
   /** Written and returned instead of a new tensor: of x's shape, dtype and device; may be x. */
   out?: Tensor | undefined;
@@ -59,7 +63,7 @@ export interface Outputs {
 
 const optionNames = ["eps", "weightOffset", "casting", "rstd", "out", "stream"];
 const addOptionNames = [...optionNames, "residualOut"];
-const castings: readonly Casting[] = ["float32", "llama"];
+export const castings: readonly Casting[] = ["float32", "llama"];
 
 export const defaultEps = 1e-6;
 
@@ -86,7 +90,9 @@ export function forward(
   options: AddRmsnormOptions,
 ): Outputs {
   checkOptions(op, options, residual ? addOptionNames : optionNames);
-  const { eps = defaultEps, weightOffset = 0, casting = "float32" } = options;
+  // Read once: what has been checked is what is used, whatever the getters of an object return.
+  const { eps = defaultEps, weightOffset = 0, casting = "float32", rstd, stream } = options;
+  const given = { out: options.out, residualOut: options.residualOut };
   checkInput(op, x);
   if (residual) checkLike(op, "residual", residual.value, x);
   if (weight !== null && weight !== undefined) checkWeight(op, weight, x);
@@ -95,17 +101,20 @@ export function forward(
     x,
     residual: residual?.value ?? null,
     weight: weight ?? null,
-    rstd: options.rstd ?? null,
-    stream: streamFor(op, x.device, options.stream),
+    rstd: null,
+    stream: streamFor(op, x.device, stream),
     eps,
     weightOffset,
     casting,
   };
-  checkOutputs(op, call, options);
-
-  const out = options.out ?? newTensor(x.shape, x.dtype, x.device, call.stream);
+  checkOutputs(op, call, given);
+  if (rstd !== undefined) {
+    checkRstd(op, rstd, call, given);
+    call.rstd = rstd;
+  }
+  const out = given.out ?? newTensor(x.shape, x.dtype, x.device, call.stream);
   const residualOut = residual
-    ? (options.residualOut ?? newTensor(x.shape, x.dtype, x.device, call.stream))
+    ? (given.residualOut ?? newTensor(x.shape, x.dtype, x.device, call.stream))
     : null;
   run(call, { out, residualOut });
   return { out, residualOut };
@@ -133,7 +142,7 @@ function checkLike(op: string, name: string, tensor: Tensor, x: Tensor): void {
 }
 
 /** The weight may be float32 beside a 16-bit x. */
-export function checkWeight(op: string, weight: Tensor, x: Tensor): void {
+function checkWeight(op: string, weight: Tensor, x: Tensor): void {
   checkTensor(op, "weight", weight);
   if (weight.dtype !== x.dtype) {
     checkDtype(op, "weight", weight, x.dtype === "float32" ? "float32" : [x.dtype, "float32"]);
@@ -151,53 +160,56 @@ function checkScalars(
 ): void {
   checkFinite(op, "eps", eps, { min: 0 });
   checkFinite(op, "weightOffset", weightOffset);
+  checkFloat32(op, "eps", eps, " of at least 0");
+  checkFloat32(op, "weightOffset", weightOffset, "");
   checkOneOf(op, "casting", casting, castings);
   if (weightOffset !== 0 && (weight === null || weight === undefined)) {
     throw valueError(`${op}: expected a weight beside a weightOffset of ${weightOffset}`);
   }
 }
 
-// A row is read whole before it is written, so an output may be exactly x or the residual.
-function checkOutputs(op: string, { x, residual, weight, rstd }: Call, options: AddRmsnormOptions) {
-  const outputs = [
-    { name: "out", tensor: options.out },
-    { name: "residualOut", tensor: options.residualOut },
-  ];
-  for (const { name, tensor } of outputs) {
-    if (tensor === undefined) continue;
-    checkLike(op, name, tensor, x);
-    checkWritable(op, name, tensor);
-    checkOverlap(op, name, tensor, "x", x, { exact: true });
-    if (residual) checkOverlap(op, name, tensor, "residual", residual, { exact: true });
-    if (weight) checkOverlap(op, name, tensor, "weight", weight, { exact: false });
-  }
-  if (options.out && options.residualOut) {
-    checkOverlap(op, "out", options.out, "residualOut", options.residualOut, { exact: false });
-  }
-  if (rstd) checkRstd(op, rstd, x, residual, weight, outputs);
+function checkFloat32(op: string, name: string, value: number, limit: string): void {
+  if (Number.isFinite(Math.fround(value))) return;
+  throw valueError(`${op}: expected ${name} to be a finite float32 number${limit}, got ${value}`);
 }
 
-function checkRstd(
+/** The outputs that the caller gave. */
+interface Given {
+  out: Tensor | undefined;
+  residualOut: Tensor | undefined;
+}
+
+function checkOutputs(op: string, call: Call, { out, residualOut }: Given): void {
+  if (out !== undefined) checkOutput(op, "out", out, call);
+  if (residualOut !== undefined) checkOutput(op, "residualOut", residualOut, call);
+  if (out && residualOut) {
+    checkOverlap(op, "out", out, "residualOut", residualOut, { exact: false });
+  }
+}
+
+// A row is read whole before it is written, so an output may be exactly x or the residual.
+function checkOutput(
   op: string,
-  rstd: Tensor,
-  x: Tensor,
-  residual: Operand,
-  weight: Operand,
-  outputs: readonly { name: string; tensor: Tensor | undefined }[],
+  name: string,
+  output: Tensor,
+  { x, residual, weight }: Call,
 ): void {
+  checkLike(op, name, output, x);
+  checkWritable(op, name, output);
+  checkOverlap(op, name, output, "x", x, { exact: true });
+  if (residual) checkOverlap(op, name, output, "residual", residual, { exact: true });
+  if (weight) checkOverlap(op, name, output, "weight", weight, { exact: false });
+}
+
+function checkRstd(op: string, rstd: Tensor, call: Call, { out, residualOut }: Given): void {
+  const { x, residual, weight } = call;
   checkTensor(op, "rstd", rstd);
   checkDtype(op, "rstd", rstd, "float32");
   const flat = rstd.shape.length === 1 && rstd.shape[0] === numRowsOf(x);
   if (!flat) checkShape(op, "rstd", rstd, x.shape.slice(0, -1));
   checkDevice(op, "rstd", rstd, x.device);
   checkWritable(op, "rstd", rstd);
-  const others = [
-    { name: "x", tensor: x },
-    { name: "residual", tensor: residual },
-    { name: "weight", tensor: weight },
-    ...outputs,
-  ];
-  for (const { name, tensor } of others) {
+  for (const [name, tensor] of Object.entries({ x, residual, weight, out, residualOut })) {
     if (tensor) checkOverlap(op, "rstd", rstd, name, tensor, { exact: false });
   }
 }
@@ -205,24 +217,25 @@ function checkRstd(
 function run(call: Call, { out, residualOut }: Outputs): void {
   const { x, residual, weight, rstd, stream } = call;
   if (x.size === 0) {
-    rstd?.fill(Number.NaN); // the mean over no elements
+    if (rstd) fillOn(stream, rstd, Number.NaN); // the mean over no elements
     return;
   }
-  const ready = isDenseVector(weight) && (rstd === null || rstd.isContiguous());
-  const geometry = ready ? packRows([x, residual, out, residualOut], [weight, rstd]) : null;
+  if (!isDenseVector(weight) || rstd?.isContiguous() === false) {
+    throughDenseRows([weight], [rstd], stream, ([denseWeight = null], [denseRstd = null]) => {
+      run({ ...call, weight: denseWeight, rstd: denseRstd }, { out, residualOut });
+    });
+    return;
+  }
+  const geometry = packRows([x, residual, out, residualOut], [weight, rstd]);
   if (geometry !== null) {
     launch(call, out, residualOut, geometry);
     return;
   }
-  throughDenseRows([x, residual, weight], [out, residualOut, rstd], stream, (inputs, outputs) => {
-    const [denseX, denseResidual = null, denseWeight = null] = inputs;
-    const [denseOut, denseResidualOut = null, denseRstd = null] = outputs;
-    const dense = { x: denseX!, residual: denseResidual, weight: denseWeight, rstd: denseRstd };
-    const rows = packRows(
-      [dense.x, dense.residual, denseOut!, denseResidualOut],
-      [dense.weight, dense.rstd],
-    );
-    launch({ ...call, ...dense }, denseOut!, denseResidualOut, rows!);
+  throughDenseRows([x, residual], [out, residualOut], stream, (inputs, outputs) => {
+    const [denseX, denseResidual = null] = inputs;
+    const [denseOut, denseResidualOut = null] = outputs;
+    const dense = { out: denseOut!, residualOut: denseResidualOut };
+    run({ ...call, x: denseX!, residual: denseResidual }, dense);
   });
 }
 

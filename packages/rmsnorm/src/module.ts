@@ -1,14 +1,18 @@
-import { type Device, type DType, ones, type Tensor, zeros } from "@warpwright/runtime";
+import type { Device, Tensor } from "@warpwright/runtime";
 import {
   checkBoolean,
   checkFinite,
   checkOneOf,
   checkOptions,
   checkTensor,
+  dtypeError,
+  type FloatDType,
+  isFloat,
+  newFilled,
   shapeError,
   valueError,
 } from "@warpwright/runtime/kernel";
-import { type Casting, defaultEps, forward, type RmsnormOptions } from "./forward.js";
+import { type Casting, castings, defaultEps, forward, type RmsnormOptions } from "./forward.js";
 
 export interface RMSNormOptions {
   /** Added to the mean square before the root, at least 0. Default 1e-6. */
@@ -20,7 +24,7 @@ export interface RMSNormOptions {
   /** As in RmsnormOptions. Default "float32". */
   casting?: Casting | undefined;
   /** Of the weight. Default "float32". */
-  dtype?: DType | undefined;
+  dtype?: FloatDType | undefined;
   /** Of the weight. Default "cpu". */
   device?: Device | undefined;
 }
@@ -67,8 +71,10 @@ export class RMSNorm {
     checkFinite(op, "eps", eps, { min: 0 });
     checkBoolean(op, "elementwiseAffine", elementwiseAffine);
     checkFinite(op, "weightOffset", weightOffset);
-    checkOneOf(op, "casting", casting, ["float32", "llama"]);
-    checkOneOf(op, "dtype", dtype, ["float32", "float16", "bfloat16"]);
+    checkOneOf(op, "casting", casting, castings);
+    if (!isFloat(dtype)) {
+      throw dtypeError(`${op}: expected dtype float32, float16 or bfloat16, got ${dtype}`);
+    }
     if (weightOffset !== 0 && !elementwiseAffine) {
       throw valueError(
         `${op}: expected elementwiseAffine beside a weightOffset of ${weightOffset}`,
@@ -79,9 +85,8 @@ export class RMSNorm {
     this.weightOffset = weightOffset;
     this.casting = casting;
     this.weight = elementwiseAffine
-      ? (weightOffset === 0 ? ones : zeros)([hiddenSize], { dtype, device })
+      ? newFilled(op, [hiddenSize], 1 - weightOffset, dtype, device)
       : null;
-    if (weightOffset !== 0) this.weight?.fill(1 - weightOffset);
   }
 
   /**

@@ -1,10 +1,24 @@
 // Faults that users of comparable kernels reported; the number after RN- is ours.
 import { full, ones, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, poisoned, testDevices, valuesOf, withCanaries } from "@warpwright/testing";
+import {
+  expectClose,
+  poisoned,
+  testDevices,
+  tolerances,
+  valuesOf,
+  withCanaries,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { addRmsnorm, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
-import { bitsOf, dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
+import {
+  bitsOf,
+  countNonFinite,
+  dtypes,
+  expectAddRmsnorm,
+  expectRmsnorm,
+  randomWeight,
+} from "./support.js";
 
 describe.each(testDevices())("reported faults on %s", (device) => {
   const bf16 = { dtype: "bfloat16", device } as const;
@@ -14,9 +28,12 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   test.each([2304, 2816, 3328, 3584, 3840, 5376])(
     "RN-05: odd numbers of warps' worth of columns: %i",
     (hiddenSize) => {
-      for (const rows of [1, 3, 989]) {
-        const x = randn([rows, hiddenSize], { seed: rows, ...bf16 });
-        expectAddRmsnorm(x, x, randomWeight(hiddenSize, bf16));
+      for (const place of [bf16, fp16]) {
+        for (const rows of [1, 3, 989]) {
+          const x = randn([rows, hiddenSize], { seed: rows, ...place });
+          const residual = randn(x.shape, { seed: 2, ...place });
+          expectAddRmsnorm(x, residual, randomWeight(hiddenSize, place));
+        }
       }
     },
   );
@@ -35,18 +52,20 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     async (hiddenSize) => {
       const x = randn([7, hiddenSize], { seed: 0, ...fp16 });
       const first = await bitsOf(expectRmsnorm(x, null));
-      const guarded = withCanaries(x.shape, fp16);
-      for (let run = 0; run < 50; run++) {
-        rmsnorm(x, null, { out: guarded.tensor });
-        expect(await bitsOf(guarded.tensor)).toBe(first);
+      for (const rowGuard of [0, 1, 8]) {
+        const guarded = withCanaries(x.shape, { rowGuard, ...fp16 });
+        for (let run = 0; run < 50; run++) {
+          rmsnorm(x, null, { out: guarded.tensor });
+          expect(await bitsOf(guarded.tensor)).toBe(first);
+        }
+        await guarded.check();
       }
-      await guarded.check();
     },
   );
 
   test.each([2048, 3072, 4096, 5120, 6144, 7168, 8192])(
     "RN-08: every number of tokens at hidden size %i",
-    (hiddenSize) => {
+    async (hiddenSize) => {
       const weight = randomWeight(hiddenSize, bf16);
       for (const tokens of [1, 256, 257, 512, 4096]) {
         const x = randn([tokens, hiddenSize], { seed: tokens, ...bf16 });
@@ -54,8 +73,9 @@ describe.each(testDevices())("reported faults on %s", (device) => {
         for (const row of [0, tokens >> 1, tokens - 1]) {
           const one = x.narrow(0, row, 1);
           const wanted = rmsnormReference(valuesOf(one), valuesOf(weight), hiddenSize, "bfloat16");
-          expectClose(out.narrow(0, row, 1), wanted.out, { ulps: 1 });
+          expectClose(out.narrow(0, row, 1), wanted.out, tolerances.roundedOnce.bfloat16);
         }
+        expect(await countNonFinite(out)).toBe(0);
         for (const t of [x, out]) t.dispose();
       }
     },
@@ -138,21 +158,45 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   test.each([
     ["float32", 1e25],
     ["float32", 3.4e38],
+    ["float32", 1e-25],
     ["bfloat16", 1e20],
     ["bfloat16", 3.38e38],
-  ] as const)("RN-17: squares beyond float32: %s %d", (dtype, magnitude) => {
-    for (const hiddenSize of [2, 64, 4097, 40_000]) {
+    ["bfloat16", 1e-25],
+  ] as const)("RN-17: squares beyond float32, above and below: %s %d", (dtype, magnitude) => {
+    const eps = magnitude < 1 ? 0 : 1e-6;
+    for (const hiddenSize of [2, 64, 4097, 40_000, 300_000]) {
       const signs = Float32Array.from({ length: hiddenSize }, (_, i) => (i % 2 ? -1 : 1));
       const values = signs.map((sign) => sign * magnitude);
       const x = tensor(values, { shape: [1, hiddenSize], dtype, device });
       const rstd = zeros([1], { device });
-      const out = rmsnorm(x, null, { rstd });
-      expectClose(out, Float64Array.from(signs), { ulps: 1, rtol: 1e-6 });
+      const out = rmsnorm(x, null, { rstd, eps });
+      expectClose(out, signs, { rtol: 2e-6 });
       const scale = Math.abs(valuesOf(x)[0]!);
       expectClose(rstd, [1 / scale], { rtol: 1e-5, atol: 2 ** -149 });
-      const sum = addRmsnorm(x, zeros(x.shape, { dtype, device }));
-      expectClose(sum.out, Float64Array.from(signs), { ulps: 1, rtol: 1e-6 });
+      const sum = addRmsnorm(x, zeros(x.shape, { dtype, device }), null, { eps });
+      expectClose(sum.out, signs, { rtol: 2e-6 });
     }
+  });
+
+  test("RN-17: without eps a row of zeros is 0 / 0, and its neighbours are what they are", () => {
+    for (const dtype of dtypes) {
+      const x = zeros([3, 96], { dtype, device });
+      x.narrow(0, 1, 1).fill(2);
+      const rstd = zeros([3], { device });
+      const out = valuesOf(rmsnorm(x, null, { eps: 0, rstd }));
+      expect([...out].map((y) => Number.isNaN(y))).toEqual([...x.dataSync()].map((v) => v === 0));
+      expect([...out.subarray(96, 192)].every((y) => y === 1)).toBe(true);
+      expect(valuesOf(rstd)).toEqual(Float64Array.of(Infinity, 0.5, Infinity));
+    }
+  });
+
+  test("a sum of four million equal squares keeps its precision", () => {
+    const size = 2 ** 22;
+    const value = Math.fround(1.1);
+    const rstd = zeros([1], { device });
+    const out = rmsnorm(full([1, size], value, fp32), null, { rstd, eps: 0 });
+    expectClose(out, new Float64Array(size).fill(1), { rtol: 6e-6 });
+    expectClose(rstd, [1 / value], { rtol: 6e-6 });
   });
 
   test("RN-18: one large element does not inflate eps, and a row of zeros stays zero", async () => {

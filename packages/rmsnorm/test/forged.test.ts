@@ -2,10 +2,11 @@
 // outside a tensor, and works at the next good call.
 import { createRequire } from "node:module";
 import { ones, type Tensor, zeros } from "@warpwright/runtime";
-import { type Handle, handleOf, packRows, streamFor } from "@warpwright/runtime/kernel";
+import { dtypeCode, type Handle, handleOf, packRows, streamFor } from "@warpwright/runtime/kernel";
 import { testDevices } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import type { Native } from "../src/native.js";
+import { dtypes } from "./support.js";
 
 const require = createRequire(import.meta.url);
 const native = require("../prebuilds/linux-x64/rmsnorm.node") as Native;
@@ -96,6 +97,35 @@ describe.each(testDevices())("forged calls on %s", (device) => {
     native.rmsnormFwd(...good());
     expect(out.dataSync()[0]).toBeCloseTo(1, 5);
   });
+
+  test.each(dtypes.flatMap((dtype) => dtypes.map((weightDtype) => [dtype, weightDtype] as const)))(
+    "rows of %s, and a weight of %s at the end of its memory",
+    (dtype, weightDtype) => {
+      const rows = ones([4, 16], { dtype, device });
+      const result = zeros([4, 16], { dtype, device });
+      const last = ones([24], { dtype: weightDtype, device }).narrow(0, 8, 16);
+      const call = (given: Tensor | null) => {
+        const args = good();
+        [args[0], args[2], args[3]] = [handleOf(rows), given && handleOf(given), handleOf(result)];
+        args[7] = packRows([rows, null, result, null], [given, rstd])!;
+        [args[8], args[9]] = [dtypeCode(dtype), dtypeCode(weightDtype)];
+        native.rmsnormFwd(...args);
+      };
+      if (weightDtype === dtype || weightDtype === "float32") {
+        call(last);
+      } else {
+        expect(() => call(last)).toThrow(
+          expect.objectContaining({
+            code: "ERR_VALUE",
+            message: "rmsnorm: expected weightDtype to be dtype or float32",
+          }),
+        );
+        expect(new Set(result.dataSync())).toEqual(new Set([0]));
+        call(null);
+      }
+      expect(result.dataSync()[63]).toBeCloseTo(1, 2);
+    },
+  );
 
   test("no arguments at all", () => {
     expect(() => (native.rmsnormFwd as () => void)()).toThrow(TypeError);

@@ -8,10 +8,10 @@ export interface Reference {
 }
 
 export interface ReferenceOptions {
-  eps?: number;
-  weightOffset?: number;
-  casting?: "float32" | "llama";
-  residual?: ArrayLike<number>;
+  eps?: number | undefined;
+  weightOffset?: number | undefined;
+  casting?: "float32" | "llama" | undefined;
+  residual?: ArrayLike<number> | undefined;
 }
 
 /**

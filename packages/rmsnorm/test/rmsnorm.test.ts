@@ -1,9 +1,16 @@
 import { empty, randn, type Tensor, zeros } from "@warpwright/runtime";
-import { expectClose, seedGrid, testDevices, valuesOf } from "@warpwright/testing";
+import {
+  expectClose,
+  misaligned,
+  poisoned,
+  seedGrid,
+  testDevices,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { addRmsnorm, rmsnorm } from "../src/index.js";
+import { type AddRmsnormOptions, addRmsnorm, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
-import { dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
+import { bitsOf, dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
 
 // Around the limits of each launch configuration of rmsnorm.cu (32, 64, 128, 256, 512, 1024, 2048,
 // 4096 vectors of 16 bytes, then clusters of 2, 4 and 8), and sizes no vector divides.
@@ -68,9 +75,39 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
       expectRmsnorm(x, null, { casting: "llama" });
       expectRmsnorm(x, weight32);
       expectRmsnorm(x, weight32, { casting: "llama" });
-      expectAddRmsnorm(x, randn(x.shape, { seed: 6, ...place }), weight, { casting: "llama" });
-      expectAddRmsnorm(x, randn(x.shape, { seed: 6, ...place }), weight32);
     });
+
+    test("addRmsnorm's options: the same, and rstd of the rounded sum", () => {
+      const [x, residual] = [5, 6].map((seed) => randn([6, 512], { seed, ...place }));
+      const weight = randomWeight(512, place);
+      const weight32 = randomWeight(512, { dtype: "float32", device }, 9);
+      const expectSum = (given: Tensor | null, options: AddRmsnormOptions) =>
+        expectAddRmsnorm(x!, residual!, given, { rstd: poisoned([6], { device }), ...options });
+      expectSum(null, {});
+      expectSum(weight, { eps: 0.5 });
+      expectSum(weight, { eps: 0 });
+      expectSum(weight, { weightOffset: 1 });
+      expectSum(weight, { eps: 0.5, weightOffset: -0.25, casting: "llama" });
+      expectSum(null, { casting: "llama" });
+      expectSum(weight32, { weightOffset: 1 });
+      expectSum(weight32, { casting: "llama" });
+    });
+
+    test.each([1, 5, 769, 4095, 4096])(
+      "a float32 weight at any offset: %i columns",
+      async (size) => {
+        const x = randn([5, size], { seed: size, ...place });
+        const residual = randn(x.shape, { seed: 6, ...place });
+        const weight = randomWeight(size, { dtype: "float32", device });
+        const aligned = await bitsOf(expectRmsnorm(x, weight));
+        const sum = await bitsOf(expectAddRmsnorm(x, residual, weight).out);
+        for (const offset of [1, 2, 3]) {
+          const placed = misaligned(weight, offset);
+          expect(await bitsOf(rmsnorm(x, placed))).toBe(aligned);
+          expect(await bitsOf(addRmsnorm(x, residual, placed).out)).toBe(sum);
+        }
+      },
+    );
 
     test("rstd takes x's shape without the last dimension, strided too", () => {
       const x = randn([2, 3, 64], { seed: 1, ...place });

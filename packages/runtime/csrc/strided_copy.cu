@@ -182,9 +182,8 @@ cudaError_t convert_floats(const StridedCopyParams& params, cudaStream_t stream)
   if (!params.layout.dense() || !is_vec_aligned(dst) || !is_vec_aligned(src))
     return copy_slices(dst, src, params.layout, stream);
   const int64_t count = params.layout.sizes[0];
-  constexpr int64_t kMaxBlocks = 0x7fffffff;
   const int64_t blocks =
-      std::min(ceil_div<int64_t>(ceil_div<int64_t>(count, kPack), kStridedThreads), kMaxBlocks);
+      std::min(ceil_div<int64_t>(ceil_div<int64_t>(count, kPack), kStridedThreads), kMaxGridBlocks);
   return launch(convert_dense_kernel<Dst, Src>,
                 {.grid = static_cast<unsigned>(blocks), .block = kStridedThreads, .stream = stream},
                 dst, src, count);

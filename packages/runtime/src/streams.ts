@@ -77,9 +77,9 @@ export class CudaStream extends Disposing {
   /**
    * Wraps a stream of another library, which stays its owner and must outlive this object.
    *
-   * @param handle the cudaStream_t as an integer; 0n is CUDA's legacy default stream
+   * @param handle the cudaStream_t as an integer; not CUDA's default streams, 0n to 2n
    * @param options.device the stream's device. Default "cuda", which is cuda:0
-   * @throws TypeError ERR_KIND; Error ERR_DEVICE without a usable device
+   * @throws TypeError ERR_KIND; RangeError ERR_VALUE; Error ERR_DEVICE without a usable device
    */
   static fromHandle(handle: bigint, options: { device?: Device | undefined } = {}): CudaStream {
     const op = "CudaStream.fromHandle";

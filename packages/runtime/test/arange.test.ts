@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 describe("arange", () => {
   test.each<[string, () => { tolist(): Promise<unknown> }, unknown[]]>([

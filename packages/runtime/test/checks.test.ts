@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { type DType, empty, ones, tensor, zeros } from "../src/index.js";
 import {
   checkBoolean,
@@ -17,7 +18,6 @@ import {
   handleOf,
   streamFor,
 } from "../src/kernel/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const x = ones([2, 3]);
 const gone = ones([1]);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange, ones, tensor, zeros } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 describe("copyFrom", () => {
   test("returns the tensor itself", () => {

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { expectFailure } from "../../../tooling/vitest/failures.js";
 import { loadSafetensors } from "../src/index.js";
-import { expectFailure } from "./support.js";
 
 const folder = mkdtempSync(join(tmpdir(), "warpwright-"));
 const path = join(folder, "bad.safetensors");

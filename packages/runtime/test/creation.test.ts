@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import {
   type DType,
   empty,
@@ -10,7 +11,6 @@ import {
   tensor,
   zeros,
 } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const dtypes: DType[] = ["float32", "float16", "bfloat16", "int32", "int64", "uint8", "bool"];
 const bytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, uint8: 1, bool: 1 };

@@ -1,8 +1,8 @@
 // What is refused of CUDA tensors and streams, and what CUDA itself refuses.
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { CudaStream, cat, empty, explain, isAvailable, ones } from "../src/index.js";
 import { checkDevice, streamFor } from "../src/kernel/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const device = "cuda:0";
 const missing = isAvailable("cuda") ? "" : `: skipped, ${explain()}`;

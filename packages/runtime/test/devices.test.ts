@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { builtFor } from "../src/architectures.js";
 import {
   CudaStream,
@@ -12,7 +13,6 @@ import {
   ones,
   setNumThreads,
 } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 describe("devices", () => {
   test("the CPU comes first", () => {

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { type DType, fromBytes, tensor } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 describe("tensor", () => {
   test.each<[string, unknown, DType, number[], unknown]>([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange, cat, ones, stack, type Tensor, zeros } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const x = arange(4, { dtype: "int32" }).view(2, 2);
 const y = x.transpose();

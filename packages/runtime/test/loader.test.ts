@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { expectFailure } from "../../../tooling/vitest/failures.js";
 import { loadAddon } from "../src/kernel/index.js";
 import { type Installed, install, runModule } from "./installed.js";
-import { expectFailure } from "./support.js";
 
 let whole: Installed;
 let bare: Installed;

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange, ones, Tensor, tensor, tidy } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 type Call = (x: Tensor) => unknown;
 

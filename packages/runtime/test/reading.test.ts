@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange, type DType, ones, type Tensor, tensor, zeros } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const all: [DType, unknown[]][] = [
   ["float32", [0, 1, 2]],

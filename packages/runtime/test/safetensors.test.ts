@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import {
   arange,
   type DType,
@@ -13,7 +14,6 @@ import {
   tensor,
   zeros,
 } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 const folder = mkdtempSync(join(tmpdir(), "warpwright-"));
 const at = (name: string): string => join(folder, name);

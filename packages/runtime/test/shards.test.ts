@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
+import { expectFailure } from "../../../tooling/vitest/failures.js";
 import { loadSafetensors, ones, saveSafetensors, zeros } from "../src/index.js";
-import { expectFailure } from "./support.js";
 
 const folder = mkdtempSync(join(tmpdir(), "warpwright-"));
 const at = (name: string): string => join(folder, name);

@@ -1,6 +1,6 @@
 import { test } from "vitest";
+import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import { arange, type Tensor, zeros } from "../src/index.js";
-import { expectFailure, type Failure, wrong } from "./support.js";
 
 /** 0, 1, 2, … in a shape. */
 function counted(...shape: number[]): Tensor<"int32"> {

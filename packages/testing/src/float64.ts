@@ -15,8 +15,7 @@ interface Format {
   maxExponent: number;
 }
 
-/** The three formats; `ulp.ts` shares the table. */
-export const formats: Readonly<Record<FloatDType, Format>> = {
+const formats: Readonly<Record<FloatDType, Format>> = {
   float32: { bits: 32, mantissa: 23, minExponent: -126, maxExponent: 127 },
   float16: { bits: 16, mantissa: 10, minExponent: -14, maxExponent: 15 },
   bfloat16: { bits: 16, mantissa: 7, minExponent: -126, maxExponent: 127 },

@@ -3,9 +3,10 @@ import { fileURLToPath } from "node:url";
 import { type Device, fromBytes, type Tensor } from "@warpwright/runtime";
 
 import { type Compared, checkErrors, describeElement, fail } from "./compare.js";
-import { type FloatDType, formats, isFloat, valuesOf } from "./float64.js";
+import { type FloatDType, isFloat, valuesOf } from "./float64.js";
 import { type GoldenFile, type RecordedCase, readGolden } from "./golden-file.js";
-import { ulpDistance, ulpOf } from "./ulp.js";
+import { allowedBy, tolerances } from "./tolerance.js";
+import { ulpDistance } from "./ulp.js";
 
 /** The kernels that have golden files. */
 export type GoldenKernel =
@@ -23,9 +24,8 @@ const float32Results = new Set(["rstd", "mean", "amax", "lse"]);
 /**
  * Which errors {@link checkGolden} accepts.
  *
- * - `float64`: the stored value is float64's, so a float32 kernel that rounds once is within half
- *   an ulp of a 16-bit dtype plus its own arithmetic's share: 6e-6 of the value and 5e-7 of the
- *   largest finite one. float32 has no half ulp.
+ * - `float64`: the stored value is float64's, so a float32 kernel that rounds once is within
+ *   `tolerances.roundedOnce` of it.
  * - `rounded`: the contract fixes every rounding and the stored value went through them all: at
  *   most 0.2 % of the elements differ, and none by more than 2 ulp.
  * - `absolute`: within `bound` of the value; attention's `out` has twice PyTorch's error + 1e-5.
@@ -118,7 +118,7 @@ export function checkGolden(actual: Tensor, expected: GoldenValue): void {
   const values = valuesOf(actual);
   const compared: Compared = { name, dtype, shape };
   if (rule.kind === "rounded") checkRounded(values, data, compared);
-  else checkErrors(values, data, compared, allowedBy(rule, dtype, data));
+  else checkErrors(values, data, compared, allowed(rule, dtype, data));
 }
 
 function openCase<Options extends object>(
@@ -178,18 +178,13 @@ function ruleFor(result: string, { op, options, torch_err }: RecordedCase): Gold
     : { kind: "float64" };
 }
 
-function allowedBy(
+function allowed(
   rule: Exclude<GoldenRule, { kind: "rounded" }>,
   dtype: FloatDType,
   data: Float32Array,
 ): (y: number) => number {
-  if (rule.kind === "absolute") return () => rule.bound;
-  const largest = data.reduce(
-    (max, y) => (Number.isFinite(y) ? Math.max(max, Math.abs(y)) : max),
-    0,
-  );
-  const rounding = formats[dtype].bits === 16 ? 0.5 : 0;
-  return (y) => rounding * ulpOf(dtype, y) + 6e-6 * Math.abs(y) + 5e-7 * largest;
+  const tolerance = rule.kind === "absolute" ? { atol: rule.bound } : tolerances.roundedOnce[dtype];
+  return allowedBy(tolerance, dtype, data);
 }
 
 function checkRounded(actual: Float64Array, expected: Float32Array, compared: Compared): void {

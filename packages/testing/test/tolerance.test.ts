@@ -1,7 +1,9 @@
 import { tensor } from "@warpwright/runtime";
 import { describe, expect, test } from "vitest";
 
+import { roundTo } from "../src/float64.js";
 import { expectClose, tolerances } from "../src/tolerance.js";
+import { ulpOf } from "../src/ulp.js";
 
 const bf16 = { dtype: "bfloat16" } as const;
 const fp16 = { dtype: "float16" } as const;
@@ -52,6 +54,8 @@ describe("expectClose", () => {
     ["atol refuses more", 1.51, { atol: 0.5 }, false],
     ["they add up", 1.75, { atol: 0.5, rtol: 1 / 7 }, true],
     ["atol 0 is exact", 1.0000001, { atol: 0 }, false],
+    ["a share of the largest accepts the bound", 1.5, { ofLargest: 1 / 3 }, true],
+    ["a share of the largest refuses more", 1.51, { ofLargest: 1 / 3 }, false],
   ])("%s", (_, expected, tolerance, accepted) => {
     expect(messageOf([1], [expected], { ...bf16, ...tolerance }) === "").toBe(accepted);
   });
@@ -62,6 +66,24 @@ describe("expectClose", () => {
     expect(messageOf([1], [1 + 3.1e-6], { dtype: "float32" })).not.toBe("");
     expect(messageOf([1], [1 + 2 ** -10], fp16)).toBe("");
     expect(messageOf([1], [1 + 2 ** -9], fp16)).not.toBe("");
+  });
+
+  test("the largest is that of all finite values", () => {
+    const largest = { ...bf16, ofLargest: 0.01 };
+    expect(messageOf([1, -8, Infinity], [1.05, -8, Infinity], largest)).toBe("");
+    expect(messageOf([1, -8, Infinity], [1.09, -8, Infinity], largest)).not.toBe("");
+    expect(messageOf([1, NaN], [1.05, NaN], largest)).not.toBe("");
+  });
+
+  test("a second rounding is more than roundedOnce, and within roundedTwice", () => {
+    for (const dtype of ["float16", "bfloat16"] as const) {
+      const y = 1.25 + 0.75 * ulpOf(dtype, 1.25);
+      const near = roundTo(dtype, y);
+      const next = near - ulpOf(dtype, y);
+      expect(messageOf([near], [y], { dtype, ...tolerances.roundedOnce[dtype] })).toBe("");
+      expect(messageOf([next], [y], { dtype, ...tolerances.roundedOnce[dtype] })).not.toBe("");
+      expect(messageOf([next], [y], { dtype, ...tolerances.roundedTwice[dtype] })).toBe("");
+    }
   });
 
   test.each([
@@ -116,6 +138,7 @@ describe("expectClose", () => {
   test.each([
     ["ulps", -1],
     ["rtol", NaN],
+    ["ofLargest", -1e-9],
     ["atol", Infinity],
   ])("%s of %d is refused", (key, value) => {
     expect(() => expectClose([1], [1], { ...bf16, [key]: value })).toThrow(

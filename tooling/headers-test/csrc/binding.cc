@@ -1,6 +1,6 @@
 #include "convert.h"
-#include "device_helpers.h"
 #include "faults.h"
+#include "gpu_cases.h"
 #include "warpwright/napi.h"
 
 namespace {
@@ -124,12 +124,38 @@ void PlantFault(const Napi::CallbackInfo& info) {
 #endif
 }
 
+// forgeHandle(magic, major, minor): a tensor handle, correctly tagged, of a struct that says so.
+Napi::Value ForgeHandle(const Napi::CallbackInfo& info) {
+  static ww::RuntimeApi api{};
+  Napi::Object object = Napi::Object::New(info.Env());
+  auto* handle = new ww::TensorHandle{
+      .magic = info[0].As<Napi::Number>().Uint32Value(),
+      .major = static_cast<uint16_t>(info[1].As<Napi::Number>().Uint32Value()),
+      .minor = static_cast<uint16_t>(info[2].As<Napi::Number>().Uint32Value()),
+      .device = ww::kCpu,
+      .reserved = 0,
+      .data = nullptr,
+      .bytes = 0,
+      .storage = reinterpret_cast<ww::Storage*>(&api),  // not null: it has not been disposed
+      .stream = nullptr,
+      .api = &api,
+  };
+  const auto free_handle = [](napi_env, void* data, void*) {
+    delete static_cast<ww::TensorHandle*>(data);
+  };
+  napi_wrap(info.Env(), object, handle, free_handle, nullptr, nullptr);
+  const napi_type_tag tag{ww::kTensorTag[0], ww::kTensorTag[1]};
+  napi_type_tag_object(info.Env(), object, &tag);
+  return object;
+}
+
 Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("convert", Napi::Function::New(env, Convert));
   exports.Set("vec", Napi::Function::New(env, MoveVecs));
   exports.Set("reduce", Napi::Function::New(env, Reduce));
   exports.Set("elementwise", Napi::Function::New(env, Elementwise));
   exports.Set("reverse", Napi::Function::New(env, Reverse));
+  exports.Set("forgeHandle", Napi::Function::New(env, ForgeHandle));
   exports.Set("plantFault", Napi::Function::New(env, PlantFault));
   return exports;
 }

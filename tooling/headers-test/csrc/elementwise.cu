@@ -1,4 +1,4 @@
-#include "device_helpers.h"
+#include "gpu_cases.h"
 #include "warpwright/elementwise.cuh"
 
 namespace ww {

@@ -1,12 +1,16 @@
 // Reductions repeated at once, and dynamic shared memory.
 
-#include "device_helpers.h"
+#include <algorithm>
+
+#include "gpu_cases.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
 #include "warpwright/reduce.cuh"
 
 namespace ww {
 namespace {
+
+constexpr int kReverseHead = 1024;
 
 template <typename Reduce, int kThreads, bool kClustered>
 __global__ void reduce_kernel(const ReduceParams params) {
@@ -34,12 +38,18 @@ cudaError_t launch_reduce(const ReduceParams& params, cudaStream_t stream) {
   return cudaErrorInvalidValue;
 }
 
+// The head in static shared memory, the rest in dynamic: together they may pass the default limit
+// where neither does alone.
 __global__ void reverse_kernel(const ReverseParams params) {
-  auto* reversed = dynamic_shared<float>();
-  for (int i = threadIdx.x; i < params.size; i += blockDim.x)
-    reversed[params.size - 1 - i] = params.x[i];
+  __shared__ float head[kReverseHead];
+  auto* rest = dynamic_shared<float>();
+  const auto at = [&](int i) -> float& {
+    return i < kReverseHead ? head[i] : rest[i - kReverseHead];
+  };
+  for (int i = threadIdx.x; i < params.size; i += blockDim.x) at(i) = params.x[i];
   __syncthreads();
-  for (int i = threadIdx.x; i < params.size; i += blockDim.x) params.out[i] = reversed[i];
+  for (int i = threadIdx.x; i < params.size; i += blockDim.x)
+    params.out[i] = at(params.size - 1 - i);
 }
 
 }  // namespace
@@ -55,7 +65,7 @@ cudaError_t reverse_fwd(const ReverseParams& params, cudaStream_t stream) {
   return launch(reverse_kernel,
                 {.grid = 1,
                  .block = static_cast<unsigned>(params.threads),
-                 .smem = params.size * sizeof(float),
+                 .smem = std::max(params.size - kReverseHead, 0) * sizeof(float),
                  .stream = stream},
                 params);
 }

@@ -1,6 +1,6 @@
 // Each form of Vec's loads and stores, a thread for a vector.
 
-#include "device_helpers.h"
+#include "gpu_cases.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
 #include "warpwright/vec.cuh"

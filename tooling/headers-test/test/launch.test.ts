@@ -21,7 +21,8 @@ describeCuda("launch", () => {
     return out;
   }
 
-  test.each([1, 1000, 12_288, 12_289, 50_000])("dynamic shared memory of %i floats", (size) => {
+  // Up to, just beyond and far beyond 48 KiB with the kernel's 4 KiB of static shared memory.
+  test.each([1, 1000, 12_288, 12_289, 13_312, 13_313, 50_000])("shared memory of %i floats", (size) => {
     reverse(size, 256);
     reverse(size, 32);
   });

@@ -9,8 +9,8 @@ export interface EmbeddingCheck {
 }
 
 /**
- * Embeds the prompt, whose tokens are its bytes, with the checkpoint's table on its device, scales by
- * the root of the hidden size as Gemma does, and compares with hidden.0.
+ * Embeds the prompt, whose tokens are its bytes, with the checkpoint's table on its device, scales
+ * by the root of the hidden size as Gemma does, and compares with hidden.0.
  */
 export async function checkEmbedding(model: Model): Promise<EmbeddingCheck> {
   const table = named(model.weights, "model.embed_tokens.weight");

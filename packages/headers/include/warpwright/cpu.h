@@ -49,6 +49,17 @@ template <typename F>
 [[gnu::target("arch=x86-64-v3")]] void call_v3(F& f) {
   f();
 }
+
+// The x86-64 level: 4, 3, or 1 for anything less. By features, since older compilers do not know
+// the levels' names.
+inline int processor_level() {
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("fma");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  return v4 ? 4 : v3 ? 3 : 1;
+}
 #endif
 
 }  // namespace detail
@@ -60,9 +71,7 @@ template <typename F>
 template <typename F>
 inline void vectorised(F&& f) {
 #if defined(__x86_64__)
-  static const int level = __builtin_cpu_supports("x86-64-v4")   ? 4
-                           : __builtin_cpu_supports("x86-64-v3") ? 3
-                                                                 : 0;
+  static const int level = detail::processor_level();
   if (level == 4) return detail::call_v4(f);
   if (level == 3) return detail::call_v3(f);
 #endif

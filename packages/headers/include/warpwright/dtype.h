@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "warpwright/cuda_types.h"
@@ -60,7 +61,8 @@ WW_HOST_DEVICE constexpr To bits_of(From from) {
   return __builtin_bit_cast(To, from);
 }
 
-// ---- to float: exact; a NaN stays one, but the GPU does not keep what else float16's bits say ----
+// ---- to float: exact; a NaN stays one, but the GPU does not keep what else float16's bits say
+// ----
 
 WW_HOST_DEVICE constexpr float to_float(float x) { return x; }
 
@@ -180,8 +182,10 @@ WW_HOST_DEVICE inline void pair_to_floats(Pair<T> pair, float& first, float& sec
 
 template <typename To, typename From>
 WW_HOST_DEVICE inline To convert(From x) {
-  if constexpr (std::is_same_v<To, From>) return x;
-  return from_float<To>(to_float(x));
+  if constexpr (std::is_same_v<To, From>)
+    return x;
+  else
+    return from_float<To>(to_float(x));
 }
 
 }  // namespace ww

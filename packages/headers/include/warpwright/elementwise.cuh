@@ -64,11 +64,10 @@ __global__ void __launch_bounds__(kElementwiseThreads)
 template <typename T, typename Op>
 cudaError_t elementwise(const T* x, T* out, int64_t size, Op op, cudaStream_t stream) {
   if (size == 0) return cudaSuccess;
-  constexpr int64_t kMaxBlocks = 0x7fffffff;
   const auto x_phase = reinterpret_cast<uintptr_t>(x) % kVecBytes;
   const auto out_phase = reinterpret_cast<uintptr_t>(out) % kVecBytes;
   if (x_phase != out_phase) {
-    const int64_t blocks = std::min(ceil_div<int64_t>(size, kElementwiseThreads), kMaxBlocks);
+    const int64_t blocks = std::min(ceil_div<int64_t>(size, kElementwiseThreads), kMaxGridBlocks);
     return launch(
         elementwise_scalar_kernel<T, Op>,
         {.grid = static_cast<unsigned>(blocks), .block = kElementwiseThreads, .stream = stream}, x,
@@ -77,7 +76,7 @@ cudaError_t elementwise(const T* x, T* out, int64_t size, Op op, cudaStream_t st
   const int64_t to_boundary = (kVecBytes - x_phase) % kVecBytes / sizeof(T);
   const int head = static_cast<int>(std::min<int64_t>(to_boundary, size));
   const int64_t per_block = int64_t{kElementwiseThreads} * kElementwiseUnroll * Vec<T>::kSize;
-  const int64_t blocks = std::clamp<int64_t>(ceil_div(size - head, per_block), 1, kMaxBlocks);
+  const int64_t blocks = std::clamp<int64_t>(ceil_div(size - head, per_block), 1, kMaxGridBlocks);
   return launch(
       elementwise_vec_kernel<T, Op>,
       {.grid = static_cast<unsigned>(blocks), .block = kElementwiseThreads, .stream = stream}, x,

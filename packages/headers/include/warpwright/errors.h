@@ -64,10 +64,15 @@ inline Napi::Error cuda_error(Napi::Env env, const char* name, const std::string
 }
 
 #if WARPWRIGHT_WITH_CUDA
+// Throws for any status but cudaSuccess. The error is not left for the next call to find.
 inline void check_cuda(Napi::Env env, cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
-  throw cuda_error(env, cudaGetErrorName(status),
-                   std::string(what) + ": " + cudaGetErrorString(status));
+  cudaGetLastError();
+  std::string message = std::string(what) + ": " + cudaGetErrorString(status);
+  const bool no_code =
+      status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction;
+  if (no_code) message += "; this addon has code for the architectures " WARPWRIGHT_BUILT_FOR;
+  throw cuda_error(env, cudaGetErrorName(status), message);
 }
 #endif
 

@@ -3,11 +3,15 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <utility>
 
 namespace ww {
+
+// CUDA's limit for a grid along x.
+inline constexpr int64_t kMaxGridBlocks = 0x7fffffff;
 
 struct LaunchConfig {
   dim3 grid;
@@ -41,54 +45,72 @@ inline cudaError_t read_limits(int device, DeviceLimits& limits) {
   return cudaSuccess;
 }
 
-// Kernels need leave for more than 48 KiB of dynamic shared memory and for clusters above 8, per
-// device. Asked for once and remembered: the calls cost more than a launch.
-inline cudaError_t allow(const void* kernel, size_t smem, int cluster) {
-  constexpr size_t kDefaultSmem = 48 * 1024;
-  constexpr int kPortableCluster = 8;
-  if (smem <= kDefaultSmem && cluster <= kPortableCluster) return cudaSuccess;
+// What has been asked of the driver about a kernel on a device. Remembered, because the calls cost
+// more than a launch.
+struct KernelState {
+  size_t smem = 0;  // dynamic shared memory that has been allowed
+  bool large_clusters = false;
+  int compiled_for = 0;  // 90 for __CUDA_ARCH__ 900; 0: not asked yet
+};
 
-  struct Leave {
-    size_t smem = kDefaultSmem;
-    int cluster = kPortableCluster;
-  };
+// Calls f with the kernel's state on the current device.
+template <typename F>
+cudaError_t with_state(const void* kernel, F&& f) {
   static std::mutex mutex;
-  static auto& leaves =
-      *new std::map<std::pair<const void*, int>, Leave>;  // outlives exit handlers
+  // On the heap for good: a kernel may be launched from an exit handler.
+  static auto& states = *new std::map<std::pair<const void*, int>, KernelState>;
   int device = 0;
   if (const cudaError_t status = cudaGetDevice(&device)) return status;
   const std::lock_guard lock(mutex);
-  Leave& leave = leaves[{kernel, device}];
-  if (smem > leave.smem) {
-    const cudaError_t status = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem));
-    if (status != cudaSuccess) return status;
-    leave.smem = smem;
-  }
-  if (cluster > leave.cluster) {
-    const cudaError_t status =
-        cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    if (status != cudaSuccess) return status;
-    leave.cluster = cluster;
-  }
-  return cudaSuccess;
+  return f(states[{kernel, device}]);
+}
+
+// Dynamic shared memory beyond what is left of 48 KiB beside the kernel's static variables, and
+// clusters above 8, have to be asked for.
+inline cudaError_t allow(const void* kernel, size_t smem, int cluster) {
+  constexpr int kPortableCluster = 8;
+  if (smem == 0 && cluster <= kPortableCluster) return cudaSuccess;
+  return with_state(kernel, [&](KernelState& state) {
+    if (smem > state.smem) {
+      const cudaError_t status = cudaFuncSetAttribute(
+          kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(smem));
+      if (status != cudaSuccess) return status;
+      state.smem = smem;
+    }
+    if (cluster > kPortableCluster && !state.large_clusters) {
+      const cudaError_t status =
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+      if (status != cudaSuccess) return status;
+      state.large_clusters = true;
+    }
+    return cudaSuccess;
+  });
+}
+
+// Passes the status on, and takes it off the thread's record, where the next call would find it.
+inline cudaError_t reported(cudaError_t status) {
+  if (status != cudaSuccess) cudaGetLastError();
+  return status;
 }
 
 }  // namespace detail
 
 // Limits of the current device, read once for each device.
 inline cudaError_t device_limits(DeviceLimits& limits) {
-  constexpr int kCached = 64;
-  static std::once_flag once[kCached];
-  static DeviceLimits cache[kCached];
-  static cudaError_t statuses[kCached];
+  static std::mutex mutex;
+  static auto& known = *new std::map<int, DeviceLimits>;  // on the heap as above
   int device = 0;
-  if (const cudaError_t status = cudaGetDevice(&device)) return status;
-  if (device >= kCached) return detail::read_limits(device, limits);
-  std::call_once(once[device],
-                 [&] { statuses[device] = detail::read_limits(device, cache[device]); });
-  limits = cache[device];
-  return statuses[device];
+  if (const cudaError_t status = cudaGetDevice(&device)) return detail::reported(status);
+  const std::lock_guard lock(mutex);
+  const auto found = known.find(device);
+  if (found != known.end()) {
+    limits = found->second;
+    return cudaSuccess;
+  }
+  if (const cudaError_t status = detail::read_limits(device, limits))
+    return detail::reported(status);
+  known[device] = limits;
+  return cudaSuccess;
 }
 
 // Whether clusters of this kernel can be launched on the current device: it needs hardware for
@@ -96,14 +118,19 @@ inline cudaError_t device_limits(DeviceLimits& limits) {
 // load time is not.
 inline cudaError_t supports_clusters(const void* kernel, bool& supported) {
   constexpr int kFirstWithClusters = 90;
+  supported = false;
   DeviceLimits limits;
   if (const cudaError_t status = device_limits(limits)) return status;
-  supported = false;
   if (limits.capability < kFirstWithClusters) return cudaSuccess;
-  cudaFuncAttributes attributes{};
-  if (const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel)) return status;
-  supported = attributes.ptxVersion >= kFirstWithClusters;
-  return cudaSuccess;
+  return detail::reported(detail::with_state(kernel, [&](detail::KernelState& state) {
+    if (state.compiled_for == 0) {
+      cudaFuncAttributes attributes{};
+      if (const cudaError_t status = cudaFuncGetAttributes(&attributes, kernel)) return status;
+      state.compiled_for = attributes.ptxVersion;
+    }
+    supported = state.compiled_for >= kFirstWithClusters;
+    return cudaSuccess;
+  }));
 }
 
 // Starts kernel<<<...>>>(args...) on the current device and returns the launch's status. An error
@@ -111,10 +138,8 @@ inline cudaError_t supports_clusters(const void* kernel, bool& supported) {
 template <typename... Params, typename... Args>
 cudaError_t launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&... args) {
   const auto* function = reinterpret_cast<const void*>(kernel);
-  if (const cudaError_t status = detail::allow(function, config.smem, config.cluster)) {
-    cudaGetLastError();
-    return status;
-  }
+  if (const cudaError_t status = detail::allow(function, config.smem, config.cluster))
+    return detail::reported(status);
   cudaLaunchAttribute attribute{};
   attribute.id = cudaLaunchAttributeClusterDimension;
   attribute.val.clusterDim = {static_cast<unsigned>(config.cluster), 1, 1};
@@ -125,10 +150,7 @@ cudaError_t launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&
   launch_config.stream = config.stream;
   launch_config.attrs = &attribute;
   launch_config.numAttrs = config.cluster > 1 ? 1 : 0;
-  const cudaError_t status =
-      cudaLaunchKernelEx(&launch_config, kernel, std::forward<Args>(args)...);
-  if (status != cudaSuccess) cudaGetLastError();
-  return status;
+  return detail::reported(cudaLaunchKernelEx(&launch_config, kernel, std::forward<Args>(args)...));
 }
 
 }  // namespace ww

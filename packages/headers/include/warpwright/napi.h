@@ -31,7 +31,8 @@ class Arguments {
       throw device_error(info_.Env(), std::string(op_) + ": expected " + name +
                                           " on the device of " + first_.name);
     }
-    if (num_tensors_ == kMaxTensors) throw kind_error(info_.Env(), "too many tensors in one call");
+    if (num_tensors_ == kMaxTensors)
+      throw kind_error(info_.Env(), std::string(op_) + ": too many tensors in one call");
     tensors_[num_tensors_++] = arg.handle;
     return arg;
   }
@@ -44,7 +45,8 @@ class Arguments {
     return {nullptr, name};
   }
 
-  // The stream for CUDA tensors; null for tensors on the CPU. Comes after the tensors.
+  // The stream for CUDA tensors; null for tensors on the CPU. Comes after the tensors, of which
+  // there is at least one.
   cudaStream_t stream() {
     const Napi::Value value = info_[index_++];
     if (first_.handle->device == kCpu) return stream_ = nullptr;

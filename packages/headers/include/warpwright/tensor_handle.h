@@ -66,4 +66,10 @@ struct StreamHandle {
   cudaStream_t stream;
 };
 
+// The layout is the interface: an addon that was built elsewhere reads it.
+static_assert(sizeof(RuntimeApi) == 48 && offsetof(RuntimeApi, parallel_for) == 40);
+static_assert(sizeof(TensorHandle) == 56 && offsetof(TensorHandle, data) == 16 &&
+              offsetof(TensorHandle, storage) == 32 && offsetof(TensorHandle, api) == 48);
+static_assert(sizeof(StreamHandle) == 24 && offsetof(StreamHandle, stream) == 16);
+
 }  // namespace ww

@@ -1,6 +1,8 @@
 // 16 bytes of T, moved as one access where the address allows it.
 #pragma once
 
+#include <cstring>
+
 #include "warpwright/dtype.h"
 
 namespace ww {

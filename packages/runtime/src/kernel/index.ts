@@ -7,7 +7,7 @@
 import "../tensor.js"; // defines what newTensor makes
 
 export { deviceOrdinal } from "../arguments.js";
-export { type DType, dtypeCode, type FloatDType } from "../dtypes.js";
+export { type DType, dtypeCode, type FloatDType, isFloat } from "../dtypes.js";
 export {
   captureError,
   deviceError,
@@ -40,5 +40,6 @@ export {
   type NumberBounds,
 } from "./checks.js";
 export { denseRows } from "./dense-rows.js";
+export { fillOn, newFilled, newTensor } from "./memory.js";
 export { checkOverlap, type OverlapRule } from "./overlap.js";
 export * from "./rows.js";

@@ -1,13 +1,11 @@
 // Row-wise calls: how the rows of their tensors are packed for the binding (headers: geometry.h,
 // rows.h), and what happens to tensors whose rows cannot be.
-import { allocateBlock, copyBlock, live } from "../blocks.js";
-import type { DType } from "../dtypes.js";
-import type { DeviceName } from "../internals.js";
+import { copyBlock, live } from "../blocks.js";
 import { isDense } from "../layout.js";
-import { makeTensor } from "../making.js";
 import type { StreamHandle } from "../native.js";
 import { scratchOf } from "../scratch.js";
 import type { Tensor } from "../tensor.js";
+import { newTensor } from "./memory.js";
 
 /** A tensor argument, or null for one that is left out. */
 export type Operand = Tensor | null;
@@ -129,25 +127,6 @@ export function throughDenseRows(
   } finally {
     for (const tensor of temporary) tensor.dispose();
   }
-}
-
-/**
- * An uninitialised contiguous tensor whose memory is ordered on the call's stream.
- *
- * @throws RangeError ERR_VALUE or CudaError where the memory is not to be had
- *
- * @example
- * import { newTensor, streamFor } from "@warpwright/runtime/kernel";
- *
- * const out = newTensor([2, 3], "bfloat16", "cpu", streamFor("gelu", "cpu"));
- */
-export function newTensor<D extends DType>(
-  shape: readonly number[],
-  dtype: D,
-  device: DeviceName,
-  stream: StreamHandle | null,
-): Tensor<D> {
-  return makeTensor(allocateBlock(shape, dtype, device, stream));
 }
 
 // Elements of one shape on one device.

@@ -48,7 +48,7 @@ cudaError_t elementwise_fwd(const ElementwiseParams& params, cudaStream_t stream
 
 struct ReverseParams {
   const float* x;  // (size)
-  float* out;      // (size): x backwards, by way of dynamic shared memory
+  float* out;      // (size): x backwards, by way of shared memory
   int size;
   int threads;
 };
