@@ -1,12 +1,12 @@
-// What turbo's cache must and must not reuse. A copy of the checkout in another place builds from the
-// cache alone; then one file at a time is changed there, and turbo asked what it would run.
+// What turbo's cache must and must not reuse. A copy of the checkout in another place builds from
+// the cache alone; then one file at a time is changed there, and turbo asked what it would run.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
 import { output } from "./report.mjs";
 
-const kTasks = ["build:native", "build:ts"];
+const buildTasks = ["build:native", "build:ts"];
 
 export async function checkCache(report) {
   const copy = await copyCheckout();
@@ -39,14 +39,14 @@ export async function checkCache(report) {
     await report.check(`${name} runs ${expected.length} native builds and nothing else`, () =>
       withChange(copy, file, async () => {
         const wanted = expected.map((owner) => `${owner}#build:native`);
-        expectSame(await missedTasks(copy, kTasks), wanted);
+        expectSame(await missedTasks(copy, buildTasks), wanted);
       }),
     );
   }
   await report.check("other architectures rebuild every addon", async () => {
     const env = { WARPWRIGHT_CUDA_ARCHS: "75" };
     expectSame(
-      await missedTasks(copy, kTasks, env),
+      await missedTasks(copy, buildTasks, env),
       native.map((owner) => `${owner}#build:native`),
     );
   });

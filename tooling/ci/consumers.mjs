@@ -6,15 +6,15 @@ import path from "node:path";
 import { repoRoot } from "../scripts/lib.mjs";
 import { output } from "./report.mjs";
 
-const kFixture = path.join(repoRoot, "tooling/ci/consumer");
-const kTsc = path.join(repoRoot, "node_modules/.bin/tsc");
-const kPackages = ["@warpwright/runtime", "@warpwright/rmsnorm"];
+const fixture = path.join(repoRoot, "tooling/ci/consumer");
+const tsc = path.join(repoRoot, "node_modules/.bin/tsc");
+const consumed = ["@warpwright/runtime", "@warpwright/rmsnorm"];
 
 export async function checkConsumers(report, { files }) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), "warpwright consumer "));
-  fs.cpSync(kFixture, folder, { recursive: true });
+  fs.cpSync(fixture, folder, { recursive: true });
   const installed = await report.check("npm install of the tarballs, scripts off", async () => {
-    const tarballs = kPackages.map((name) => files.get(name));
+    const tarballs = consumed.map((name) => files.get(name));
     if (tarballs.includes(undefined)) throw new Error("a tarball is missing");
     const flags = ["--ignore-scripts", "--no-audit", "--no-fund"];
     await output("npm", ["install", ...flags, ...tarballs], { cwd: folder });
@@ -28,7 +28,7 @@ export async function checkConsumers(report, { files }) {
     }
     for (const project of ["nodenext", "bundler"]) {
       const args = ["--project", `tsconfig.${project}.json`];
-      await report.check(`compile for ${project}`, () => output(kTsc, args, { cwd: folder }));
+      await report.check(`compile for ${project}`, () => output(tsc, args, { cwd: folder }));
     }
   }
   fs.rmSync(folder, { recursive: true, force: true });

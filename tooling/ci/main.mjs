@@ -25,6 +25,7 @@ await part("test", () => report.tests("npm test", "npm", ["test"]));
 await part("lint", async () => {
   await report.command("biome", "node_modules/.bin/biome", ["check", "--error-on-warnings"]);
   await report.command("clang-format", process.execPath, ["tooling/scripts/check-format.mjs"]);
+  await report.command("lines", process.execPath, ["tooling/scripts/check-lines.mjs"]);
   await report.command("changesets", process.execPath, ["tooling/scripts/check-changesets.mjs"]);
 });
 await part("typecheck", () => bootstrap("typecheck"));

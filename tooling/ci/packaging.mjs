@@ -5,10 +5,10 @@ import path from "node:path";
 import { addonName, platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
 import { output } from "./report.mjs";
 
-const kBin = path.join(repoRoot, "node_modules/.bin");
-const kPnpm = path.join(repoRoot, ".tools/node_modules/pnpm/bin/pnpm.cjs");
-const kInstallScripts = ["preinstall", "install", "postinstall", "prepare"];
-const kNotForUsers =
+const binFolder = path.join(repoRoot, "node_modules/.bin");
+const pnpm = path.join(repoRoot, ".tools/node_modules/pnpm/bin/pnpm.cjs");
+const installScripts = ["preinstall", "install", "postinstall", "prepare"];
+const notForUsers =
   /(^|\/)(test|bench|build|node_modules)\/|\.[jt]s\.map$|\.tsbuildinfo$|binding\.gyp$/;
 
 /** Returns the tarballs' folder and paths by package name. */
@@ -22,16 +22,16 @@ export async function checkTarballs(report) {
     if (file === undefined) continue;
     files.set(name, file);
     await report.check(`contents of ${name}`, () => checkContents(file, manifest));
-    await report.check(`publint ${name}`, () => output(`${kBin}/publint`, [file, "--strict"]));
+    await report.check(`publint ${name}`, () => output(`${binFolder}/publint`, [file, "--strict"]));
     if (!hasTypes(manifest)) continue;
     const attw = [file, "--profile", "esm-only", "--no-emoji"];
-    await report.check(`attw ${name}`, () => output(`${kBin}/attw`, attw));
+    await report.check(`attw ${name}`, () => output(`${binFolder}/attw`, attw));
   }
   return { folder, files };
 }
 
 async function pack(source, manifest, destination) {
-  const args = [kPnpm, "--dir", source, "pack", "--pack-destination", destination];
+  const args = [pnpm, "--dir", source, "pack", "--pack-destination", destination];
   await output(process.execPath, args);
   const flat = manifest.name.replace("@", "").replace("/", "-");
   const file = path.join(destination, `${flat}-${manifest.version}.tgz`);
@@ -50,8 +50,8 @@ async function checkContents(tarball, source) {
     ...expectedFiles(source)
       .filter((name) => !names.includes(name))
       .map((name) => `lacks ${name}`),
-    ...names.filter((name) => kNotForUsers.test(name)).map((name) => `holds ${name}`),
-    ...kInstallScripts
+    ...names.filter((name) => notForUsers.test(name)).map((name) => `holds ${name}`),
+    ...installScripts
       .filter((name) => packed.scripts?.[name])
       .map((name) => `has a script ${name}`),
   ];

@@ -9,12 +9,12 @@ import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./
 import { requireCompilers, requireNode } from "./requirements.mjs";
 import { writeToolchain } from "./toolchain.mjs";
 
-const kDemo = "docs/examples/demo";
+const demoFolder = "docs/examples/demo";
 /** The others need Node.js alone. */
-const kBuilds = new Set(["build", "demo", "test", "test:gpu", "bench", "release"]);
+const buildingTasks = new Set(["build", "demo", "test", "test:gpu", "bench", "release"]);
 /** One package's failing test must not hide another's. */
-const kAllOfThem = "--continue=dependencies-successful";
-const kReleaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
+const allOfThem = "--continue=dependencies-successful";
+const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
 const toolsFolder = path.join(repoRoot, ".tools");
 const scripts = path.join(repoRoot, "tooling/scripts");
 
@@ -35,17 +35,17 @@ const tasks = {
   build: (args) => turbo("build", args),
 
   demo(args) {
-    turbo("build", [`--filter={./${kDemo}}...`]);
-    pnpm(["--dir", kDemo, "run", "--silent", "start", ...args]);
+    turbo("build", [`--filter={./${demoFolder}}...`]);
+    pnpm(["--dir", demoFolder, "run", "--silent", "start", ...args]);
   },
 
   // With arguments: one vitest over the whole workspace, which takes file names and -t.
   test(args) {
     if (args.length > 0) return vitest(args);
-    turbo(toolchain.gpus.length > 0 ? "test:gpu" : "test", [kAllOfThem]);
+    turbo(toolchain.gpus.length > 0 ? "test:gpu" : "test", [allOfThem]);
   },
 
-  "test:gpu": (args) => (args.length > 0 ? vitest(args) : turbo("test:gpu", [kAllOfThem])),
+  "test:gpu": (args) => (args.length > 0 ? vitest(args) : turbo("test:gpu", [allOfThem])),
 
   // The first argument may name a package's folder: npm run bench -- rmsnorm --device cpu
   bench([kernel, ...args]) {
@@ -59,6 +59,7 @@ const tasks = {
   lint() {
     tool("biome", ["check", "--error-on-warnings"]);
     node("check-format.mjs");
+    node("check-lines.mjs");
     node("check-changesets.mjs");
   },
 
@@ -79,7 +80,7 @@ const tasks = {
   // Never from the cache: what is published was compiled by this run.
   release() {
     env.WARPWRIGHT_REQUIRE_CUDA = "1";
-    env.WARPWRIGHT_CUDA_ARCHS ??= kReleaseArchs;
+    env.WARPWRIGHT_CUDA_ARCHS ??= releaseArchs;
     turbo("build", ["--force"]);
     turbo("test", ["--force"]);
     node("check-binary.mjs", "--require-cuda");
@@ -145,7 +146,7 @@ runMain(() => {
   const task = tasks[name];
   if (!task) throw new Failure(`expected a task of ${Object.keys(tasks).join(", ")}, got ${name}`);
   requireNode();
-  if (kBuilds.has(name)) requireCompilers();
+  if (buildingTasks.has(name)) requireCompilers();
   fetchPnpm();
   install();
   toolchain = writeToolchain();

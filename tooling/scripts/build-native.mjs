@@ -25,7 +25,7 @@ import {
 } from "./lib.mjs";
 import { describeToolchain, toolchainFile } from "./toolchain.mjs";
 
-const kLowestArch = 80;
+const lowestArch = 80;
 
 runMain(() => {
   const manifest = readJson("package.json");
@@ -62,7 +62,7 @@ function cmakeOptions(nvcc, { gpus }) {
     if (mode === "on" || required) throw new Failure("nvcc not found, and this build requires it");
     console.log("nvcc not found: the CUDA build is skipped");
   }
-  const built = gpus.filter((arch) => Number.parseInt(arch, 10) >= kLowestArch);
+  const built = gpus.filter((arch) => Number.parseInt(arch, 10) >= lowestArch);
   const archs = process.env.WARPWRIGHT_CUDA_ARCHS || built.join(";") || "default";
   const options = { WARPWRIGHT_CUDA: nvcc === null ? "off" : mode, WARPWRIGHT_CUDA_ARCHS: archs };
   if (nvcc !== null && mode !== "off") options.CMAKE_CUDA_COMPILER = nvcc;

@@ -15,13 +15,13 @@ import {
 } from "./lib.mjs";
 
 /** RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; the static CUDA runtime needs it anyway. */
-const kGlibc = "2.34";
-const kExported = ["napi_register_module_v1", "node_api_module_get_api_version_v1"];
+const highestGlibc = "2.34";
+const exportedNames = ["napi_register_module_v1", "node_api_module_get_api_version_v1"];
 /** No libstdc++ (linked statically) and no libcuda (loaded when first used). */
-const kNeeded =
+const knownLibraries =
   /^(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$/;
 /** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */
-const kMaxBytes = 8 * 2 ** 20;
+const usualMaxBytes = 8 * 2 ** 20;
 
 /** The problems of one package's addon, one sentence each. */
 export function checkAddon(folder, manifest, { requireCuda = false } = {}) {
@@ -30,12 +30,12 @@ export function checkAddon(folder, manifest, { requireCuda = false } = {}) {
   if (!fs.existsSync(file)) return [`${file} is missing`];
   const info = readJson(path.join(staged, "build-info.json"));
   const addon = inspectAddon(file);
-  const maxBytes = manifest.binary.max_bytes ?? kMaxBytes;
-  const foreign = addon.needed.filter((library) => !kNeeded.test(library));
+  const maxBytes = manifest.binary.max_bytes ?? usualMaxBytes;
+  const foreign = addon.needed.filter((library) => !knownLibraries.test(library));
   const archs = info.cuda ? expandArchs(info.archs) : [];
   const checks = [
-    [isAtLeast(kGlibc, addon.glibc), `needs glibc ${addon.glibc}, above ${kGlibc}`],
-    [String(addon.exported) === String(kExported), `exports ${addon.exported.join(", ")}`],
+    [isAtLeast(highestGlibc, addon.glibc), `needs glibc ${addon.glibc}, above ${highestGlibc}`],
+    [String(addon.exported) === String(exportedNames), `exports ${addon.exported.join(", ")}`],
     [foreign.length === 0, `needs ${foreign.join(", ")}`],
     [addon.bytes <= maxBytes, `has ${addon.bytes} bytes, above ${maxBytes}`],
     [String(addon.archs) === String(archs), `holds [${addon.archs}], build-info says [${archs}]`],

@@ -8,8 +8,8 @@ import path from "node:path";
 import { parseArgs } from "node:util";
 import { capture, Failure, nativePackages, repoRoot, runMain } from "./lib.mjs";
 
-const kCompiledIn = ["packages/headers/include", "packages/headers/cmake"];
-const kHeaders = "@warpwright/headers";
+const compiledIn = ["packages/headers/include", "packages/headers/cmake"];
+const headersPackage = "@warpwright/headers";
 
 runMain(() => {
   const { values } = parseArgs({
@@ -23,7 +23,10 @@ runMain(() => {
     return console.log("changesets: the headers did not change since the last release");
   }
   const named = namedPackages(path.join(values.root, ".changeset"));
-  const needed = [kHeaders, ...nativePackages(values.root).map(({ manifest }) => manifest.name)];
+  const needed = [
+    headersPackage,
+    ...nativePackages(values.root).map(({ manifest }) => manifest.name),
+  ];
   const missing = needed.filter((name) => !named.has(name));
   if (missing.length > 0) {
     throw new Failure(
@@ -41,9 +44,9 @@ function lastRelease(git) {
 
 function headersChanged(git, base) {
   if (base === null) return true;
-  const changed = git("diff", "--name-only", base, "--", ...kCompiledIn);
+  const changed = git("diff", "--name-only", base, "--", ...compiledIn);
   if (changed === null) throw new Failure(`git does not know the commit ${base}`);
-  return changed !== "" || git("ls-files", "--others", "--exclude-standard", ...kCompiledIn) !== "";
+  return changed !== "" || git("ls-files", "--others", "--exclude-standard", ...compiledIn) !== "";
 }
 
 /** A changeset begins with front matter: a line of "package": bump for each. */

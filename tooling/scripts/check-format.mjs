@@ -4,24 +4,10 @@
 import fs from "node:fs";
 import { createRequire } from "node:module";
 import path from "node:path";
-import { capture, Failure, platformFolder, repoRoot, run, runMain } from "./lib.mjs";
+import { Failure, platformFolder, repoRoot, run, runMain, sourceFiles } from "./lib.mjs";
 
 runMain(() => {
-  const patterns = ["*.h", "*.cc", "*.cu", "*.cuh"];
-  const listed = [
-    "ls-files",
-    "-z",
-    "--cached",
-    "--others",
-    "--exclude-standard",
-    "--",
-    ...patterns,
-  ];
-  const names = capture("git", listed, { cwd: repoRoot });
-  if (names === null) throw new Failure("check-format needs a git checkout");
-  const files = names
-    .split("\0")
-    .filter((name) => name && fs.existsSync(path.join(repoRoot, name)));
+  const files = sourceFiles(["*.h", "*.cc", "*.cu", "*.cuh"]);
   if (files.length === 0) return;
   const mode = process.argv.includes("--write") ? ["-i"] : ["--dry-run", "--Werror"];
   run(clangFormat(), [...mode, ...files], { cwd: repoRoot });

@@ -21,7 +21,7 @@ function readelf(what, file) {
   return text;
 }
 
-/** Columns: number, value, size, type, binding (which may be two words), visibility, section, name. */
+/** Columns: number, value, size, type, binding (maybe two words), visibility, section, name. */
 function exportedSymbols(table) {
   const row = /^ *\d+: \S+ +\S+ \S+ +(\S.*?) +(?:DEFAULT|PROTECTED) +(\S+) ([^@\s]+)/gm;
   const exported = [...table.matchAll(row)].filter(
@@ -37,9 +37,9 @@ function highestVersion(versions) {
 // A fat binary is a run of containers (u32 magic, u16 version, u16 header size, u64 size of the
 // rest), each holding images: u16 kind, u16, u32 header size, u64 size of the rest, at 28 the u32
 // capability, at 40 the u64 flags, two of which are the suffixes a and f.
-const kMagic = 0xba55ed50;
-const kMachineCode = 2;
-const kSuffixes = [
+const containerMagic = 0xba55ed50;
+const machineCode = 2;
+const suffixes = [
   { flag: 0x100000n, suffix: "a" },
   { flag: 0x200000n, suffix: "f" },
 ];
@@ -49,7 +49,7 @@ function cudaArchs(file) {
   const code = sectionBytes(file, ".nv_fatbin");
   const archs = new Set();
   for (let at = 0; at + 16 <= code.length; ) {
-    if (code.readUInt32LE(at) !== kMagic) {
+    if (code.readUInt32LE(at) !== containerMagic) {
       at += 8; // containers are aligned, with zeros between them
       continue;
     }
@@ -69,8 +69,8 @@ function imageBytes(code, image) {
 
 function imageArch(code, image) {
   const flags = code.readBigUInt64LE(image + 40);
-  const suffix = kSuffixes.find(({ flag }) => (flags & flag) !== 0n)?.suffix ?? "";
-  const kind = code.readUInt16LE(image) === kMachineCode ? "real" : "virtual";
+  const suffix = suffixes.find(({ flag }) => (flags & flag) !== 0n)?.suffix ?? "";
+  const kind = code.readUInt16LE(image) === machineCode ? "real" : "virtual";
   return `${code.readUInt32LE(image + 28)}${suffix}-${kind}`;
 }
 

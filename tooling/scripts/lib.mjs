@@ -98,6 +98,15 @@ export function workspacePackages(root = repoRoot) {
     .map((folder) => ({ folder, manifest: readJson(path.join(root, folder, "package.json")) }));
 }
 
+/** Files of these patterns that git knows or would add. */
+export function sourceFiles(patterns) {
+  const kinds = ["--cached", "--others", "--exclude-standard"];
+  const names = capture("git", ["ls-files", "-z", ...kinds, "--", ...patterns], { cwd: repoRoot });
+  if (names === null) throw new Failure("listing the sources needs a git checkout");
+  const listed = names.split("\0").filter(Boolean);
+  return listed.filter((name) => fs.existsSync(path.join(repoRoot, name)));
+}
+
 /** The published packages that are built with the headers, by the script they all share. */
 export function nativePackages(root = repoRoot) {
   return workspacePackages(root).filter(

@@ -2,23 +2,23 @@
 import { capture, Failure, isAtLeast } from "./lib.mjs";
 
 /** Lowest versions; g++ 11 is the first with the C++20 that the headers use. */
-const kNode = "20.19.0";
-const kTools = [
+const lowestNode = "20.19.0";
+const tools = [
   { name: "g++", command: process.env.CXX || "g++", lowest: "11.0" },
   { name: "make", command: "make", lowest: "4.0" },
   { name: "cmake", command: "cmake", lowest: "3.25" },
 ];
 
 export function requireNode() {
-  if (!isAtLeast(process.versions.node, kNode)) {
-    throw new Failure(`Node.js ${kNode} or newer is needed, this is ${process.versions.node}`);
+  if (!isAtLeast(process.versions.node, lowestNode)) {
+    throw new Failure(`Node.js ${lowestNode} or newer is needed, this is ${process.versions.node}`);
   }
 }
 
 /** Called only where something native is built. */
 export function requireCompilers() {
   const missing = [];
-  for (const { name, command, lowest } of kTools) {
+  for (const { name, command, lowest } of tools) {
     const version = /\d+\.\d+(\.\d+)?/.exec(versionText(command))?.[0];
     if (version === undefined) missing.push(`${name} (not found)`);
     else if (!isAtLeast(version, lowest)) missing.push(`${name} >= ${lowest} (found ${version})`);

@@ -9,10 +9,10 @@ import fs from "node:fs";
 import path from "node:path";
 import { Failure, repoRoot, runMain } from "./lib.mjs";
 
-const kVitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
-const kFaultFolder = path.join(repoRoot, "tooling/headers-test");
-const kTestTimeout = 300_000; // ms; racecheck slows a kernel a hundredfold
-const kFound = 66; // compute-sanitizer's exit status when it reports an error
+const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
+const faultFolder = path.join(repoRoot, "tooling/headers-test");
+const testTimeout = 300_000; // ms; racecheck slows a kernel a hundredfold
+const foundStatus = 66; // compute-sanitizer's exit status when it reports an error
 
 // Numbers of csrc/faults.h that each tool has to find.
 const tools = {
@@ -56,16 +56,16 @@ function suites() {
 }
 
 function findsFault(tool, fault) {
-  const { status, stdout } = sanitize(tool, kFaultFolder, ["plant-fault.mjs", String(fault)]);
-  const found = status === kFound;
+  const { status, stdout } = sanitize(tool, faultFolder, ["plant-fault.mjs", String(fault)]);
+  const found = status === foundStatus;
   if (!found) console.log(stdout);
   return found;
 }
 
 // Threads in one process, because every process of its own costs the tool a start.
 function isClean(tool, folder) {
-  const options = ["--pool=threads", "--maxWorkers=1", `--testTimeout=${kTestTimeout}`];
-  const run = [kVitest, "run", ...options, "test/sanitized.test.ts"];
+  const options = ["--pool=threads", "--maxWorkers=1", `--testTimeout=${testTimeout}`];
+  const run = [vitest, "run", ...options, "test/sanitized.test.ts"];
   const { status, stdout } = sanitize(tool, path.join(repoRoot, folder), run);
   // A suite that skipped everything, as without a GPU, has shown nothing.
   const ran = /^ *Tests .*\b[1-9]\d* passed/m.test(stdout);
@@ -76,7 +76,7 @@ function isClean(tool, folder) {
 
 function sanitize(tool, cwd, args) {
   const { flags } = tools[tool];
-  const options = ["--tool", tool, "--error-exitcode", String(kFound), ...flags];
+  const options = ["--tool", tool, "--error-exitcode", String(foundStatus), ...flags];
   const { error, status, stdout, stderr } = spawnSync(
     "compute-sanitizer",
     [...options, "--target-processes", "all", process.execPath, ...args],

@@ -2,10 +2,15 @@
 import { parseArgs } from "node:util";
 import { addRmsnorm, rmsnorm } from "@warpwright/rmsnorm";
 import { type Device, defaultDevice, empty, randn, type Tensor } from "@warpwright/runtime";
-import { type BenchCase, benchmark, expectClose, valuesOf } from "@warpwright/testing";
+import {
+  type BenchCase,
+  benchmark,
+  expectClose,
+  type FloatDType,
+  tolerances,
+  valuesOf,
+} from "@warpwright/testing";
 import { rmsnormReference } from "../test/reference.js";
-
-type FloatDType = "float32" | "float16" | "bfloat16";
 
 interface Buffers {
   x: Tensor;
@@ -14,8 +19,6 @@ interface Buffers {
   out: Tensor;
   residualOut: Tensor | null;
 }
-
-const elementBytes = { float32: 4, float16: 2, bfloat16: 2 } as const;
 
 // Rows x hidden size. On the GPU 64 MiB and more for each tensor, from rows of a fraction of a warp
 // to rows of a cluster; the odd ones take the path without 16-byte access.
@@ -46,13 +49,13 @@ function makeCase(
   fused: boolean,
 ): BenchCase<Buffers> {
   const shape = [rows, hiddenSize];
-  const rowBytes = rows * hiddenSize * elementBytes[dtype];
+  const rowBytes = hiddenSize * (dtype === "float32" ? 4 : 2);
   return {
     name: fused ? "addRmsnorm" : "rmsnorm",
     shape,
     dtype,
     // x read and out written, with a residual one more of each; the weight once.
-    bytes: (fused ? 4 : 2) * rowBytes + hiddenSize * elementBytes[dtype],
+    bytes: (fused ? 4 : 2) * rows * rowBytes + rowBytes,
     setup: (seed, device) => ({
       x: randomRows(shape, seed, dtype, device),
       residual: fused ? randomRows(shape, seed + 1000, dtype, device) : null,
@@ -86,13 +89,18 @@ function randomRows(shape: number[], seed: number, dtype: FloatDType, device: De
   return x;
 }
 
-function verifyRows({ x, residual, weight, out }: Buffers, dtype: FloatDType): void {
+function verifyRows({ x, residual, weight, out, residualOut }: Buffers, dtype: FloatDType): void {
   const [rows, hiddenSize] = x.shape as [number, number];
+  const weights = valuesOf(weight);
   for (const row of [0, rows >> 1, rows - 1]) {
-    const addend = residual && { residual: valuesOf(residual.narrow(0, row, 1)) };
-    const values = valuesOf(x.narrow(0, row, 1));
-    const wanted = rmsnormReference(values, valuesOf(weight), hiddenSize, dtype, addend ?? {});
-    expectClose(out.narrow(0, row, 1), wanted.out, { ulps: 1, rtol: 1e-5, atol: 1e-6 });
+    const rowOf = (tensor: Tensor) => valuesOf(tensor.narrow(0, row, 1));
+    const wanted = rmsnormReference(rowOf(x), weights, hiddenSize, dtype, {
+      residual: residual ? rowOf(residual) : undefined,
+    });
+    expectClose(rowOf(out), wanted.out, { dtype, name: "out", ...tolerances.roundedOnce[dtype] });
+    if (residualOut) {
+      expectClose(rowOf(residualOut), wanted.sum, { dtype, name: "residualOut", ulps: 0 });
+    }
   }
 }
 

@@ -27,11 +27,13 @@ struct Tuning {
   int vecs;
   bool clustered = false;
 };
-constexpr Tuning kTunings[] = {{32, 1},  {32, 2},  {32, 4},  {32, 8},        {128, 4},
-                               {256, 4}, {256, 8}, {512, 8}, {512, 8, true}, {512, 16}};
+constexpr Tuning kTunings[] = {{32, 1},        {32, 2},        {32, 4},  {32, 8},
+                               {128, 4},       {256, 4},       {256, 8}, {512, 8},
+                               {512, 4, true}, {512, 8, true}, {512, 16}};
 constexpr int kNumTunings = std::size(kTunings);
-constexpr int kClusteredTuning = 8;
-static_assert(kTunings[kClusteredTuning].clustered);
+constexpr int kLongestOneBlock = 7;  // the last that neither needs clusters nor is in their stead
+constexpr int kFirstClustered = 8;
+static_assert(kTunings[kFirstClustered].clustered && !kTunings[kLongestOneBlock].clustered);
 constexpr int kMaxCluster = 8;  // the largest that every device with clusters grants
 constexpr int kMinBlockThreads = 128;
 constexpr int kLongRowThreads = 1024;
@@ -174,9 +176,9 @@ template <typename T, bool kAligned>
 cudaError_t launch_any_length(const RmsNormParams& params, cudaStream_t stream) {
   const int num_vecs = ceil_div(params.hidden_size, Vec<T>::kSize);
   bool clusters = false;
-  if (num_vecs > kTunings[kClusteredTuning].threads * kTunings[kClusteredTuning].vecs) {
+  if (num_vecs > kTunings[kLongestOneBlock].threads * kTunings[kLongestOneBlock].vecs) {
     const auto* kernel =
-        reinterpret_cast<const void*>(rmsnorm_fwd_kernel<T, kClusteredTuning, kAligned>);
+        reinterpret_cast<const void*>(rmsnorm_fwd_kernel<T, kFirstClustered, kAligned>);
     if (const cudaError_t status = supports_clusters(kernel, clusters)) return status;
   }
   const auto holds_row = [&](int i) {

@@ -63,7 +63,7 @@ export interface Outputs {
 
 const optionNames = ["eps", "weightOffset", "casting", "rstd", "out", "stream"];
 const addOptionNames = [...optionNames, "residualOut"];
-export const castings: readonly Casting[] = ["float32", "llama"];
+const castings: readonly Casting[] = ["float32", "llama"];
 
 export const defaultEps = 1e-6;
 
@@ -96,7 +96,10 @@ export function forward(
   checkInput(op, x);
   if (residual) checkLike(op, "residual", residual.value, x);
   if (weight !== null && weight !== undefined) checkWeight(op, weight, x);
-  checkScalars(op, eps, weightOffset, casting, weight);
+  checkScalars(op, eps, weightOffset, casting);
+  if (weightOffset !== 0 && (weight === null || weight === undefined)) {
+    throw valueError(`${op}: expected a weight beside a weightOffset of ${weightOffset}`);
+  }
   const call: Call = {
     x,
     residual: residual?.value ?? null,
@@ -112,9 +115,9 @@ export function forward(
     checkRstd(op, rstd, call, given);
     call.rstd = rstd;
   }
-  const out = given.out ?? newTensor(x.shape, x.dtype, x.device, call.stream);
+  const out = given.out ?? newTensor(x.shape, x.dtype, x.device, call.stream, op);
   const residualOut = residual
-    ? (given.residualOut ?? newTensor(x.shape, x.dtype, x.device, call.stream))
+    ? (given.residualOut ?? newTensor(x.shape, x.dtype, x.device, call.stream, op))
     : null;
   run(call, { out, residualOut });
   return { out, residualOut };
@@ -151,21 +154,18 @@ function checkWeight(op: string, weight: Tensor, x: Tensor): void {
   checkDevice(op, "weight", weight, x.device);
 }
 
-function checkScalars(
+/** What the functions and the class take alike. */
+export function checkScalars(
   op: string,
   eps: number,
   weightOffset: number,
   casting: Casting,
-  weight: Tensor | null | undefined,
 ): void {
   checkFinite(op, "eps", eps, { min: 0 });
   checkFinite(op, "weightOffset", weightOffset);
   checkFloat32(op, "eps", eps, " of at least 0");
   checkFloat32(op, "weightOffset", weightOffset, "");
   checkOneOf(op, "casting", casting, castings);
-  if (weightOffset !== 0 && (weight === null || weight === undefined)) {
-    throw valueError(`${op}: expected a weight beside a weightOffset of ${weightOffset}`);
-  }
 }
 
 function checkFloat32(op: string, name: string, value: number, limit: string): void {

@@ -2,17 +2,15 @@ import type { Device, Tensor } from "@warpwright/runtime";
 import {
   checkBoolean,
   checkFinite,
-  checkOneOf,
   checkOptions,
   checkTensor,
-  dtypeError,
   type FloatDType,
-  isFloat,
   newFilled,
+  parseFloatDType,
   shapeError,
   valueError,
 } from "@warpwright/runtime/kernel";
-import { type Casting, castings, defaultEps, forward, type RmsnormOptions } from "./forward.js";
+import { type Casting, checkScalars, defaultEps, forward, type RmsnormOptions } from "./forward.js";
 
 export interface RMSNormOptions {
   /** Added to the mean square before the root, at least 0. Default 1e-6. */
@@ -68,13 +66,9 @@ export class RMSNorm {
     checkOptions(op, options, optionNames);
     const { eps = defaultEps, elementwiseAffine = true, weightOffset = 0 } = options;
     const { casting = "float32", dtype = "float32", device = "cpu" } = options;
-    checkFinite(op, "eps", eps, { min: 0 });
+    checkScalars(op, eps, weightOffset, casting);
     checkBoolean(op, "elementwiseAffine", elementwiseAffine);
-    checkFinite(op, "weightOffset", weightOffset);
-    checkOneOf(op, "casting", casting, castings);
-    if (!isFloat(dtype)) {
-      throw dtypeError(`${op}: expected dtype float32, float16 or bfloat16, got ${dtype}`);
-    }
+    const weightDType = parseFloatDType(op, dtype);
     if (weightOffset !== 0 && !elementwiseAffine) {
       throw valueError(
         `${op}: expected elementwiseAffine beside a weightOffset of ${weightOffset}`,
@@ -85,7 +79,7 @@ export class RMSNorm {
     this.weightOffset = weightOffset;
     this.casting = casting;
     this.weight = elementwiseAffine
-      ? newFilled(op, [hiddenSize], 1 - weightOffset, dtype, device)
+      ? newFilled(op, [hiddenSize], 1 - weightOffset, weightDType, device)
       : null;
   }
 

@@ -1,8 +1,5 @@
 // What only a GPU can show. The shapes of RN-01 to RN-03 have more than 2^31 elements; only their
 // first and last rows hold data, which have to come out as they do alone.
-import { execFileSync, spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { CudaStream, randn, type Tensor, zeros } from "@warpwright/runtime";
 import type { FloatDType } from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
@@ -122,63 +119,25 @@ describeCuda("rmsnorm on streams", () => {
 
   test("memory that another stream uses is freed after that use", async () => {
     const stream = new CudaStream({ device });
-    const x = randn([8192, 8192], { seed: 1, dtype: "bfloat16", device });
-    const wanted = await bitsOf(rmsnorm(x.narrow(0, 0, 64)));
-    await CudaStream.default(device).synchronize();
-    const outs: Tensor[] = [];
-    for (let run = 0; run < 10; run++) {
+    const shape = [8192, 8192];
+    const x = randn(shape, { seed: 1, dtype: "bfloat16", device });
+    const scratch = zeros(shape, { dtype: "bfloat16", device });
+    const wanted = await bitsOf(rmsnorm(x.narrow(0, 8192 - 64, 64)));
+    for (let run = 0; run < 3; run++) {
       const input = x.clone();
       await CudaStream.default(device).synchronize();
-      outs.push(rmsnorm(input, null, { stream }));
+      // Some ten milliseconds of work, behind which the norm of `input` waits while its memory is
+      // given up here and, were it free already, overwritten by the next allocation of its size.
+      for (let busy = 0; busy < 200; busy++) rmsnorm(x, null, { out: scratch, stream });
+      const out = rmsnorm(input, null, { stream });
       input.dispose();
-      randn([64], { seed: 1, device }).dispose();
-      zeros(x.shape, { dtype: "bfloat16", device }).dispose(); // would reuse the memory at once
+      zeros(shape, { dtype: "bfloat16", device }).dispose();
+      await CudaStream.default(device).synchronize();
+      await stream.synchronize();
+      // The last rows are read last.
+      expect(await bitsOf(out.narrow(0, 8192 - 64, 64))).toBe(wanted);
+      out.dispose();
     }
-    await stream.synchronize();
-    for (const out of outs) expect(await bitsOf(out.narrow(0, 0, 64))).toBe(wanted);
+    stream.dispose();
   });
 });
-
-describeCuda(
-  "rmsnorm on two GPUs",
-  () => {
-    test("RN-22: tensors of cuda:1 while cuda:0 is current, and the reverse", async () => {
-      for (const hiddenSize of [64, 4096, 70_000]) {
-        const x0 = randn([5, hiddenSize], { seed: 1, dtype: "bfloat16", device: "cuda:0" });
-        const x1 = randn([5, hiddenSize], { seed: 1, dtype: "bfloat16", device: "cuda:1" });
-        const out1 = rmsnorm(x1);
-        const out0 = rmsnorm(x0);
-        expect(out1.device).toBe("cuda:1");
-        expect(await bitsOf(out1)).toBe(await bitsOf(out0));
-        expect(await bitsOf(rmsnorm(x0.to("cuda:1")))).toBe(await bitsOf(out0));
-      }
-    });
-
-    test("RN-22: a program on cuda:1 takes no memory on cuda:0", async () => {
-      const used = () => {
-        const query = ["--query-gpu=memory.used", "--format=csv,noheader,nounits"];
-        const text = execFileSync("nvidia-smi", query, { encoding: "utf8" });
-        return text.trim().split("\n").map(Number) as [number, number]; // MiB
-      };
-      const before = used();
-      const program = fileURLToPath(new URL("fixtures/second-gpu.mjs", import.meta.url));
-      const child = spawn(process.execPath, [program], { stdio: ["pipe", "pipe", "inherit"] });
-      const [line] = await once(child.stdout, "data");
-      const after = used();
-      child.stdin.end();
-      expect(String(line)).toBe("cuda:1 1\n");
-      expect(after[1] - before[1]).toBeGreaterThan(1000);
-      expect(after[0] - before[0]).toBeLessThan(50); // a context alone is several hundred
-    });
-
-    test("RN-22: a tensor or a stream of the other GPU is refused", () => {
-      const x = randn([2, 8], { seed: 1, device: "cuda:1" });
-      const weight = randn([8], { seed: 1, device: "cuda:0" });
-      expect(() => rmsnorm(x, weight)).toThrow("rmsnorm: expected weight on cuda:1, got cuda:0");
-      expect(() => rmsnorm(x, null, { stream: CudaStream.default("cuda:0") })).toThrow(
-        "rmsnorm: expected a stream of cuda:1, got one of cuda:0",
-      );
-    });
-  },
-  { devices: 2 },
-);

@@ -134,12 +134,16 @@ export function kindRefusals(
 ): Refusal[] {
   const found = kinds.filter(([described]) => !allowed.includes(described));
   return found.map(([described, value]) => {
-    const remedy = described === "a promise" && wanted === "a Tensor" ? "; await it first" : "";
+    const remedy =
+      described === "a promise" && ["a Tensor", "an object"].includes(wanted)
+        ? "; await it first"
+        : "";
+    const sentence = `expected ${argument} to be ${wanted}, got ${described}${remedy}`;
     return {
       callee,
       fault: `${argument} is ${described}`,
       spoil: () => ({ [argument]: value }),
-      error: `ERR_KIND ${callee.op}: expected ${argument} to be ${wanted}, got ${described}${remedy}`,
+      error: `ERR_KIND ${callee.op}: ${sentence}`,
     };
   });
 }

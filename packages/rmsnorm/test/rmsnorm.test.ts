@@ -5,6 +5,7 @@ import {
   poisoned,
   seedGrid,
   testDevices,
+  tolerances,
   valuesOf,
 } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
@@ -34,6 +35,15 @@ describe("the reference", () => {
 });
 
 describe.each(testDevices())("rmsnorm on %s", (device) => {
+  test.each(["float16", "bfloat16"] as const)("one rounding more would be seen: %s", (dtype) => {
+    const place = { dtype, device };
+    const x = randn([4, 64], { seed: 1, ...place });
+    const weight = randomWeight(64, place);
+    const twice = rmsnorm(x, weight, { casting: "llama" });
+    const { out } = rmsnormReference(valuesOf(x), valuesOf(weight), 64, dtype);
+    expect(() => expectClose(twice, out, tolerances.roundedOnce[dtype])).toThrow("elements differ");
+  });
+
   describe.each(dtypes)("%s", (dtype) => {
     const place = { dtype, device };
 

@@ -1,40 +1,100 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
-import { empty, randn, type Tensor } from "@warpwright/runtime";
-import { misaligned } from "@warpwright/testing";
+import { empty, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
+import { expectClose, type FloatDType, misaligned, stridedRows } from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
 import { test } from "vitest";
+import { rmsnorm } from "../src/index.js";
 import { dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
 
 const device = "cuda:0";
 
-// In vectors of 16 bytes: within, at and beyond each limit of rmsnorm.cu's tunings, then clusters of
-// two and of eight blocks, and rows too long for those.
+// In vectors of 16 bytes: within, at and beyond each limit of rmsnorm.cu's tunings, then clusters
+// of two and of eight blocks, and rows too long for those.
 const vectors = [5, 32, 64, 128, 256, 512, 1024, 2048, 4096, 5000, 32_768, 33_000];
+
+/** One size for each way a row is shared out. */
+const mappings = [
+  ["a warp", 60],
+  ["a block", 1000],
+  ["a cluster", 5000],
+  ["a block that reads it twice", 33_000],
+] as const;
+
+function vectorSize(dtype: FloatDType): number {
+  return dtype === "float32" ? 4 : 8;
+}
+
+function disposeAll(tensors: readonly Tensor[]): void {
+  for (const tensor of tensors) tensor.dispose();
+}
 
 describeCuda("rmsnorm under compute-sanitizer", () => {
   test.each(dtypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
-      const vectorSize = dtype === "float32" ? 4 : 8;
       // The second has a tail, and an odd row pitch.
-      for (const hiddenSize of [count * vectorSize, count * vectorSize - 1]) {
+      for (const hiddenSize of [count * vectorSize(dtype), count * vectorSize(dtype) - 1]) {
         const rows = count > 4096 ? 2 : 5;
         const x = randn([rows, hiddenSize], { seed: count, ...place });
         const residual = misaligned(randn(x.shape, { seed: 1, ...place }), 1);
         const weight = randomWeight(hiddenSize, place);
         const rstd = empty([rows], { device });
-        const tensors: Tensor[] = [
-          x,
-          residual,
-          weight,
-          rstd,
-          expectRmsnorm(x, weight, { rstd }),
-          ...Object.values(expectAddRmsnorm(x, residual, weight, { casting: "llama" })),
-        ];
-        for (const tensor of tensors) tensor.dispose();
+        const sum = expectAddRmsnorm(x, residual, weight, { casting: "llama" });
+        const norm = expectRmsnorm(x, weight, { rstd });
+        disposeAll([x, residual, weight, rstd, norm, ...Object.values(sum)]);
       }
     },
   );
+
+  const shared = dtypes.flatMap((dtype) =>
+    mappings.map(([name, count]) => [dtype, name, count] as const),
+  );
+
+  test.each(shared)("%s, a row to %s: no weight, a float32 weight", (dtype, _, count) => {
+    const hiddenSize = count * vectorSize(dtype);
+    const x = randn([2, hiddenSize], { seed: 1, dtype, device });
+    const weight = randomWeight(hiddenSize, { dtype: "float32", device });
+    const offset = misaligned(weight, 1);
+    const norms = [null, weight, offset].map((given) => expectRmsnorm(x, given));
+    disposeAll([x, weight, offset, ...norms]);
+  });
+
+  test.each(shared)("%s, a row to %s: strided rows, in place", (dtype, _, count) => {
+    const place = { dtype, device } as const;
+    const hiddenSize = count * vectorSize(dtype);
+    for (const gap of [vectorSize(dtype), 1]) {
+      const [x, residual] = [1, 2].map((seed) =>
+        stridedRows(randn([2, hiddenSize], { seed, ...place }), gap),
+      );
+      const weight = randomWeight(hiddenSize, place);
+      expectAddRmsnorm(x!, residual!, weight, { out: x!, residualOut: residual! });
+      expectRmsnorm(residual!, weight, { out: residual! });
+      disposeAll([x!, residual!, weight]);
+    }
+  });
+
+  // Squares that overflow, and that fade: the row is summed again, scaled.
+  test.each(shared.filter(([dtype]) => dtype !== "float16"))(
+    "%s, a row to %s: values beyond float32's squares",
+    (dtype, _, count) => {
+      const hiddenSize = count * vectorSize(dtype);
+      const signs = Float32Array.from({ length: 2 * hiddenSize }, (_, i) => (i % 3 ? 1 : -1));
+      for (const magnitude of [1e25, 1e-25]) {
+        const values = signs.map((sign) => sign * magnitude);
+        const x = tensor(values, { shape: [2, hiddenSize], dtype, device });
+        const rstd = zeros([2], { device });
+        const out = rmsnorm(x, null, { eps: 0, rstd });
+        expectClose(out, signs, { rtol: 6e-6 });
+        disposeAll([x, rstd, out]);
+      }
+    },
+  );
+
+  test("RN-25: rows no block count divides, and a weight at the end of its allocation", () => {
+    const place = { dtype: "bfloat16", device } as const;
+    const weight = zeros([1537], place).narrow(0, 1, 1536).copyFrom(randomWeight(1536, place));
+    disposeAll([expectRmsnorm(randn([13, 1536], { seed: 1, ...place }), weight)]);
+  });
 });

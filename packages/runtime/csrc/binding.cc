@@ -14,6 +14,11 @@ void set_num_threads_binding(const Napi::CallbackInfo& info) {
   set_num_threads(integer_arg(info[0], "setNumThreads", "count", 1, kMaxThreads));
 }
 
+// initNumThreads(count)
+void init_num_threads_binding(const Napi::CallbackInfo& info) {
+  init_num_threads(integer_arg(info[0], "initNumThreads", "count", 1, kMaxThreads));
+}
+
 // getNumThreads()
 Napi::Value get_num_threads_binding(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), num_threads());
@@ -51,6 +56,8 @@ Napi::Value probe_binding(const Napi::CallbackInfo& info) {
 void export_process(Napi::Env env, Napi::Object exports) {
   exports.Set("probe", Napi::Function::New<probe_binding>(env, "probe"));
   exports.Set("setNumThreads", Napi::Function::New<set_num_threads_binding>(env, "setNumThreads"));
+  exports.Set("initNumThreads",
+              Napi::Function::New<init_num_threads_binding>(env, "initNumThreads"));
   exports.Set("getNumThreads", Napi::Function::New<get_num_threads_binding>(env, "getNumThreads"));
 }
 

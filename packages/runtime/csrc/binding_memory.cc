@@ -62,7 +62,20 @@ void use(Napi::Env env, const TensorHandle& handle, cuda::Stream stream, const c
   if (handle.stream != stream.stream) check(env, record_use(handle.storage, stream.stream), op);
 }
 
-// allocate(device, bytes, stream, zero)
+// Out of memory: V8, told of as much as is wanted, collects garbage, and it is tried once more.
+// That frees what JavaScript's own arrays held. Tensors that were dropped go only when the event
+// loop turns, since Node-API runs finalizers then.
+cudaError_t allocate_or_collect(Napi::Env env, int32_t device, int64_t bytes, cudaStream_t stream,
+                                bool zero, Storage** storage) {
+  const cudaError_t status = allocate_storage(device, bytes, stream, zero, storage);
+  if (status != cudaErrorMemoryAllocation) return status;
+  int64_t total = 0;
+  napi_adjust_external_memory(env, bytes, &total);
+  napi_adjust_external_memory(env, -bytes, &total);
+  return allocate_storage(device, bytes, stream, zero, storage);
+}
+
+// allocate(device, bytes, stream, zero, op)
 Napi::Value allocate(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   constexpr char kOp[] = "allocate";
@@ -71,11 +84,13 @@ Napi::Value allocate(const Napi::CallbackInfo& info) {
   const cuda::Stream stream = stream_arg(info[2], kOp, device);
   const bool zero = boolean_arg(info[3], kOp, "zero");
   Storage* storage = nullptr;
-  const cudaError_t status = allocate_storage(device, bytes, stream.stream, zero, &storage);
-  if (status != cudaSuccess && device == kCpu)
-    throw value_error(env, "allocate: cannot allocate " + std::to_string(bytes) + " bytes");
-  check(env, status, kOp);
-  return make_handle(env, storage);
+  const cudaError_t status = allocate_or_collect(env, device, bytes, stream.stream, zero, &storage);
+  if (status == cudaSuccess) return make_handle(env, storage);
+  const std::string op = info[4].IsString() ? info[4].As<Napi::String>().Utf8Value() : kOp;
+  if (device == kCpu)
+    throw value_error(env, op + ": cannot allocate " + std::to_string(bytes) + " bytes");
+  check(env, status, op.c_str());
+  return env.Undefined();
 }
 
 // share(handle)

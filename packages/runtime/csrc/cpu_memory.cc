@@ -1,6 +1,9 @@
 #include "cpu_memory.h"
 
 #include <sys/mman.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <cstdint>
 #include <cstdlib>
@@ -55,7 +58,14 @@ void* map_aligned(size_t bytes) {
 
 void* cpu_allocate(size_t bytes, bool zero) {
   if (bytes > SIZE_MAX - 2 * kHugePage) return nullptr;
-  return bytes >= kMappedBytes ? map_aligned(bytes) : allocate_aligned(bytes, zero);
+  const auto allocate = [&] {
+    return bytes >= kMappedBytes ? map_aligned(bytes) : allocate_aligned(bytes, zero);
+  };
+  void* data = allocate();
+#if defined(__GLIBC__)
+  if (data == nullptr && malloc_trim(0) != 0) data = allocate();
+#endif
+  return data;
 }
 
 void cpu_copy(void* dst, const void* src, size_t bytes) {

@@ -5,7 +5,8 @@
 
 namespace ww {
 
-// A 64-byte aligned block, zeroed if asked; null if there is not enough memory.
+// A 64-byte aligned block, zeroed if asked; null if there is not enough memory, also after the heap
+// has given back to the system what it does not use.
 void* cpu_allocate(size_t bytes, bool zero);
 
 // memcpy by several threads where that pays; the two must not overlap.

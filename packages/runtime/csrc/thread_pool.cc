@@ -17,6 +17,8 @@ namespace {
 // How long an idle worker looks for the next task before it sleeps: longer than the gap between
 // two operations of a model, much shorter than a time slice.
 constexpr auto kSpin = std::chrono::microseconds(30);
+// Threads until somebody sets how many.
+constexpr int kUnsetSize = 1;
 // Chunks per thread: enough to even out unequal speeds, few enough to keep the counter cool.
 constexpr int64_t kChunksPerThread = 4;
 
@@ -54,7 +56,15 @@ class Pool {
     wake(started_);  // all of them: some may be too many now
   }
 
-  int size() const { return size_.load(std::memory_order_relaxed); }
+  void init_size(int size) {
+    int unset = 0;
+    size_.compare_exchange_strong(unset, size);
+  }
+
+  int size() const {
+    const int size = size_.load(std::memory_order_relaxed);
+    return size > 0 ? size : kUnsetSize;
+  }
 
   void run(void (*body)(void*, int64_t, int64_t), void* context, int64_t count, int64_t chunk) {
     const int64_t num_chunks = (count - 1) / chunk + 1;
@@ -129,9 +139,9 @@ class Pool {
   }
 
   bool retire() {
-    if (size_.load() > started_.load()) return false;
+    if (size() > started_.load()) return false;
     const std::lock_guard lock(mutex_);
-    if (size_ - 1 >= started_) return false;
+    if (size() - 1 >= started_) return false;
     --started_;
     return true;
   }
@@ -165,8 +175,7 @@ class Pool {
   std::vector<Task*> open_;
   std::vector<Task*> spare_;  // reused, never freed
   std::atomic<size_t> num_open_{0};
-  // What a process whose main thread never loads the addon has; else that thread sets it.
-  std::atomic<int> size_{static_cast<int>(std::max(1u, std::thread::hardware_concurrency()))};
+  std::atomic<int> size_{0};     // 0 until somebody sets it
   std::atomic<int> started_{0};  // changed under the mutex
   std::atomic<uint32_t> epoch_{0};
   std::atomic<int> sleepers_{0};
@@ -191,6 +200,8 @@ void parallel_for(int64_t count, int64_t grain,
 }
 
 void set_num_threads(int count) { pool().set_size(std::max(count, 1)); }
+
+void init_num_threads(int count) { pool().init_size(std::max(count, 1)); }
 
 int num_threads() { return pool().size(); }
 

@@ -12,6 +12,8 @@ void parallel_for(int64_t count, int64_t grain,
 // Threads a call runs on, the calling one included; at least 1. Workers start with the next call
 // that needs them and end by themselves when there are too many.
 void set_num_threads(int count);
+// The same, unless a count has been set in this process.
+void init_num_threads(int count);
 int num_threads();
 
 }  // namespace ww

@@ -1,5 +1,5 @@
 // Arguments of public functions, checked and brought to one form.
-import { describe, quote, shapeText } from "./describe.js";
+import { describe, isArray, quote, shapeText } from "./describe.js";
 import { type DType, dtypeBytes } from "./dtypes.js";
 import { kindError, shapeError, valueError } from "./errors.js";
 import type { DeviceName } from "./internals.js";
@@ -46,21 +46,31 @@ export function deviceOrdinal(device: DeviceName): number {
 
 /** The sizes, checked and frozen: integers of at least 0 whose bytes can be counted. */
 export function parseShape(op: string, value: unknown, dtype: DType): readonly number[] {
-  const shape = Object.isFrozen(value) ? value : Array.isArray(value) ? [...value] : value;
-  if (!Array.isArray(shape)) {
+  if (!isArray(value)) {
     throw kindError(`${op}: expected shape to be an array of sizes, got ${describe(value)}`);
   }
-  checkRank(op, shape.length);
+  const shape: number[] = [];
   let bytes = dtypeBytes(dtype);
-  for (const size of shape as unknown[]) {
+  for (const size of entriesOf(op, value)) {
     checkSize(op, "shape to hold integers of at least 0", size, 0);
+    shape.push(size + 0); // -0 becomes 0
     // Sizes of 0 count as 1: the strides of an empty tensor have to be countable too.
     bytes *= Math.max(size, 1);
   }
   if (bytes > Number.MAX_SAFE_INTEGER) {
     throw valueError(`${op}: expected a shape of at most 2^53 bytes, got ${shapeText(shape)}`);
   }
-  return Object.freeze(shape) as readonly number[];
+  return Object.freeze(shape);
+}
+
+// What an array of sizes or dimensions holds, each entry read once, a hole as undefined.
+function entriesOf(op: string, array: readonly unknown[]): unknown[] {
+  const length: unknown = array.length;
+  // The array may be a proxy, whose length is anything.
+  checkRank(op, typeof length === "number" ? length : Number.NaN);
+  const entries: unknown[] = [];
+  for (let i = 0; i < (length as number); i++) entries.push(array[i]);
+  return entries;
 }
 
 /** The shape of a view of `count` elements, a size of -1 replaced by what is left. */
@@ -95,14 +105,12 @@ export function parseExpandShape(
   return parseShape(op, filled, dtype);
 }
 
-/** Sizes given as one array or one by one, as an array; what they hold is not checked. */
+/** Sizes given as one array or one by one, as a new array; what they hold is not checked. */
 export function unwrapSizes(op: string, sizes: ShapeArguments): readonly number[] {
   const first: unknown = sizes[0];
-  if (sizes.length === 1 && typeof first !== "number") {
-    if (Array.isArray(first)) return first as number[];
-    throw kindError(`${op}: expected an array of integers, got ${describe(first)}`);
-  }
-  return sizes as readonly number[];
+  const given = sizes.length === 1 && typeof first !== "number" ? first : sizes;
+  if (isArray(given)) return entriesOf(op, given) as number[];
+  throw kindError(`${op}: expected an array of integers, got ${describe(first)}`);
 }
 
 /** A position among `rank` dimensions, counted from the end when negative. */

@@ -3,7 +3,7 @@
 // at once, because memory is freed in the order of its streams.
 import { deviceOrdinal } from "./arguments.js";
 import { type DType, dtypeBytes, dtypeCode } from "./dtypes.js";
-import { disposedError } from "./errors.js";
+import { disposedError, valueError } from "./errors.js";
 import {
   type Block,
   type BlockOf,
@@ -15,6 +15,7 @@ import {
 import { denseLayout, elementCount, expandLayout, isDense, sameNumbers } from "./layout.js";
 import { type Handle, native, type StreamHandle } from "./native.js";
 import { scratchOf } from "./scratch.js";
+import { noteBytes } from "./turning.js";
 
 /** The tensor as a block, or ERR_DISPOSED. */
 export function live(op: string, tensor: Omit<Block, "handle"> & Branded): Block {
@@ -23,8 +24,9 @@ export function live(op: string, tensor: Omit<Block, "handle"> & Branded): Block
   throw disposedError(`${op}: the tensor has been disposed`);
 }
 
-/** Dense memory for the shape. */
+/** Dense memory for the shape; `op` begins the message if there is none. */
 export function allocateBlock<D extends DType>(
+  op: string,
   shape: readonly number[],
   dtype: D,
   device: DeviceName,
@@ -32,8 +34,21 @@ export function allocateBlock<D extends DType>(
   zero = false,
 ): BlockOf<D> {
   const bytes = elementCount(shape) * dtypeBytes(dtype);
-  const handle = native().allocate(deviceOrdinal(device), bytes, stream, zero);
+  const handle = allocateBytes(op, bytes, device, stream, zero);
   return placed(handle, dtype, device, denseLayout(shape));
+}
+
+export function allocateBytes(
+  op: string,
+  bytes: number,
+  device: DeviceName,
+  stream: StreamHandle | null,
+  zero = false,
+): Handle {
+  // A tensor of repeated elements, or several joined, may count more than any tensor that is made.
+  if (bytes > Number.MAX_SAFE_INTEGER) throw valueError(`${op}: cannot allocate ${bytes} bytes`);
+  noteBytes(bytes);
+  return native().allocate(deviceOrdinal(device), bytes, stream, zero, op);
 }
 
 /** A layout with the memory that it is in. */
@@ -81,11 +96,12 @@ export function fillBlock(block: Block, value: number | bigint, stream: StreamHa
 
 /** A new dense block with the same elements on the same device. */
 export function convertBlock<D extends DType>(
+  op: string,
   src: Block,
   dtype: D,
   stream: StreamHandle | null,
 ): BlockOf<D> {
-  const dst = allocateBlock(src.shape, dtype, src.device, stream);
+  const dst = allocateBlock(op, src.shape, dtype, src.device, stream);
   if (elementCount(src.shape) > 0) copyBlock(dst, src, stream);
   return dst;
 }
@@ -98,6 +114,7 @@ export interface MoveStreams {
 
 /** A new dense block with the same elements on another device. */
 export function moveBlock<D extends DType>(
+  op: string,
   src: Block,
   dtype: D,
   device: DeviceName,
@@ -106,13 +123,13 @@ export function moveBlock<D extends DType>(
   // Whichever of the two dtypes is smaller crosses the bus.
   const crossing = dtypeBytes(dtype) < dtypeBytes(src.dtype) ? dtype : src.dtype;
   const ready = crossing === src.dtype && isDense(src);
-  const from = ready ? src : convertBlock(src, crossing, streams.src);
-  const dst = allocateBlock(src.shape, crossing, device, streams.dst);
+  const from = ready ? src : convertBlock(op, src, crossing, streams.src);
+  const dst = allocateBlock(op, src.shape, crossing, device, streams.dst);
   crossDevices(dst, from, streams);
   if (!ready) native().dispose(from.handle);
   if (isOf(dst, dtype)) return dst;
 
-  const converted = convertBlock(dst, dtype, streams.dst);
+  const converted = convertBlock(op, dst, dtype, streams.dst);
   native().dispose(dst.handle);
   return converted;
 }
@@ -122,7 +139,7 @@ function isOf<D extends DType>(block: Block, dtype: D): block is BlockOf<D> {
 }
 
 /** Copies elements whatever the two devices and dtypes; `src` broadcasts to the shape of `dst`. */
-export function copyAcross(dst: Block, src: Block, streams: MoveStreams): void {
+export function copyAcross(op: string, dst: Block, src: Block, streams: MoveStreams): void {
   if (elementCount(dst.shape) === 0) return;
   if (dst.device === src.device) {
     copyBlock(dst, { ...src, ...expandLayout(src, dst.shape) }, streams.dst);
@@ -133,7 +150,7 @@ export function copyAcross(dst: Block, src: Block, streams: MoveStreams): void {
     crossDevices(dst, src, streams);
     return;
   }
-  const moved = moveBlock(src, src.dtype, dst.device, streams);
+  const moved = moveBlock(op, src, src.dtype, dst.device, streams);
   copyBlock(dst, { ...moved, ...expandLayout(moved, dst.shape) }, streams.dst);
   native().dispose(moved.handle);
 }

@@ -7,7 +7,8 @@ import { usableDevice } from "./devices.js";
 import { type DType, dtypeCode, type FloatDType, isFloat, parseDType } from "./dtypes.js";
 import { dtypeError, kindError, valueError } from "./errors.js";
 import type { Block, BlockOf, DeviceName } from "./internals.js";
-import { checkOptions, checkTensor } from "./kernel/checks.js";
+import { checkOptions } from "./kernel/checks.js";
+import { checkTensor } from "./kernel/handles.js";
 import { elementCount } from "./layout.js";
 import { makeTensor } from "./making.js";
 import { native } from "./native.js";
@@ -140,15 +141,15 @@ export function randn<D extends FloatDType = "float32">(
   shape: readonly number[],
   options: RandnOptions<D> = {},
 ): Tensor<D> {
-  checkOptions("randn", options, [...createKeys, "seed"]);
-  const { seed = randomBytes(8).readBigUInt64LE(), ...rest } = options;
-  const { dtype, device } = parseCreate("randn", rest, "float32");
+  const keys = [...createKeys, "seed"];
+  const { dtype, device } = parseCreate("randn", options, "float32", "cpu", keys);
+  const { seed = randomBytes(8).readBigUInt64LE() } = options;
   if (!isFloat(dtype)) {
     throw dtypeError(`randn: expected dtype float32, float16 or bfloat16, got ${dtype}`);
   }
   const seed64 = parseSeed(seed);
   const sizes = parseShape("randn", shape, dtype);
-  const block = allocateBlock(sizes, dtype, "cpu", null);
+  const block = allocateBlock("randn", sizes, dtype, "cpu", null);
   native().randn(block.handle, dtypeCode(dtype), elementCount(sizes), seed64);
   return delivered<D>("randn", block, device);
 }
@@ -171,7 +172,8 @@ export function delivered<D extends DType>(
   device: DeviceName,
 ): Tensor<D> {
   if (device === "cpu") return makeTensor(block as BlockOf<D>);
-  const moved = moveBlock(block, block.dtype, device, { src: null, dst: streamFor(op, device) });
+  const streams = { src: null, dst: streamFor(op, device) };
+  const moved = moveBlock(op, block, block.dtype, device, streams);
   native().dispose(block.handle);
   return makeTensor(moved as BlockOf<D>);
 }
@@ -185,10 +187,9 @@ export function parseCreate(
   keys: readonly string[] = createKeys,
 ): Created {
   checkOptions(op, options, keys);
-  return {
-    dtype: options.dtype === undefined ? dtype : parseDType(op, options.dtype),
-    device: usableDevice(op, options.device ?? device),
-  };
+  // Each read once: what has been checked is what is used, whatever getters there are.
+  const { dtype: wanted = dtype, device: place } = options;
+  return { dtype: parseDType(op, wanted), device: usableDevice(op, place ?? device) };
 }
 
 function create<D extends DType>(
@@ -198,7 +199,8 @@ function create<D extends DType>(
   zero: boolean,
 ): Tensor<D> {
   const sizes = parseShape(op, shape, dtype);
-  return makeTensor(allocateBlock(sizes, dtype, device, streamFor(op, device), zero) as BlockOf<D>);
+  const block = allocateBlock(op, sizes, dtype, device, streamFor(op, device), zero);
+  return makeTensor(block as BlockOf<D>);
 }
 
 function filled<D extends DType>(
@@ -209,7 +211,7 @@ function filled<D extends DType>(
 ): Tensor<D> {
   const converted = fillValue(op, dtype, value);
   const stream = streamFor(op, device);
-  const block = allocateBlock(parseShape(op, shape, dtype), dtype, device, stream);
+  const block = allocateBlock(op, parseShape(op, shape, dtype), dtype, device, stream);
   if (elementCount(block.shape) > 0) fillBlock(block, converted, stream);
   return makeTensor(block as BlockOf<D>);
 }

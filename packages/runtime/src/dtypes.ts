@@ -110,8 +110,34 @@ export function isDType(value: unknown): value is DType {
   return typeof value === "string" && Object.hasOwn(codes, value);
 }
 
+/**
+ * Whether the dtype is one that kernels compute on.
+ *
+ * @example
+ * import { isFloat } from "@warpwright/runtime/kernel";
+ *
+ * console.log(isFloat("bfloat16"), isFloat("int32")); // true false
+ */
 export function isFloat(dtype: DType): dtype is FloatDType {
   return dtype === "float32" || dtype === "float16" || dtype === "bfloat16";
+}
+
+/**
+ * The argument as the dtype of a kernel's parameter: float32, float16 or bfloat16.
+ *
+ * @throws TypeError ERR_KIND for what is no string, ERR_DTYPE
+ *
+ * @example
+ * import { parseFloatDType } from "@warpwright/runtime/kernel";
+ *
+ * console.log(parseFloatDType("RMSNorm", "bfloat16"));
+ */
+export function parseFloatDType(op: string, value: unknown): FloatDType {
+  if (isFloat(value as DType)) return value as FloatDType;
+  if (typeof value !== "string") {
+    throw kindError(`${op}: expected dtype to be a string, got ${describe(value)}`);
+  }
+  throw dtypeError(`${op}: expected dtype float32, float16 or bfloat16, got ${quote(value)}`);
 }
 
 /** The argument as a dtype, or ERR_KIND or ERR_DTYPE. */

@@ -1,9 +1,18 @@
 import { parseShape } from "./arguments.js";
-import { allocateBlock, copyFromCode } from "./blocks.js";
+import { allocateBlock, allocateBytes, copyFromCode } from "./blocks.js";
 import { type CreateOptions, delivered, parseCreate } from "./creation.js";
 import { type DataSource, type NestedData, ownBytes, readSource } from "./data-source.js";
 import { describe, shapeText } from "./describe.js";
-import { type DType, dtypeBytes, dtypeCode, parseDType, type TypedArray } from "./dtypes.js";
+import { usableDevice } from "./devices.js";
+import {
+  type DType,
+  dtypeBytes,
+  dtypeCode,
+  dtypes,
+  float64Code,
+  parseDType,
+  type TypedArray,
+} from "./dtypes.js";
 import { kindError, shapeError, valueError } from "./errors.js";
 import type { BlockOf, DeviceName } from "./internals.js";
 import { checkFinite, checkOptions } from "./kernel/checks.js";
@@ -12,7 +21,7 @@ import { makeTensor } from "./making.js";
 import { native } from "./native.js";
 import { streamFor } from "./streams.js";
 import type { Tensor } from "./tensor.js";
-import { arrayName, isUsable } from "./typed-arrays.js";
+import { arrayName, isUsable, newArray } from "./typed-arrays.js";
 
 // Elements of the arrays, one level in; as deep as tensors have dimensions.
 type Inner<T> = T extends readonly (infer E)[] ? E : T;
@@ -62,21 +71,25 @@ export function tensor<const T extends NestedData | TypedArray, D extends DType 
   data: T,
   options: TensorOptions<D> = {},
 ): Tensor<D> {
-  checkOptions("tensor", options, ["shape", "dtype", "device"]);
-  const asked = options.dtype === undefined ? undefined : parseDType("tensor", options.dtype);
+  const op = "tensor";
+  checkOptions(op, options, ["shape", "dtype", "device"]);
+  // Each read once, and before the data, which a getter among them may change.
+  const { shape: sizes, dtype: wanted, device: place } = options;
+  const asked = wanted === undefined ? undefined : parseDType(op, wanted);
+  const device = usableDevice(op, place ?? "cpu");
+  const given = sizes === undefined ? undefined : parseShape(op, sizes, asked ?? "uint8");
   const source = readSource(data, asked);
-  const { shape: _, ...rest } = options;
-  const { dtype, device } = parseCreate("tensor", rest, source.dtype);
-  const shape = parseShape("tensor", options.shape ?? source.shape, dtype);
+  const dtype = asked ?? source.dtype;
+  const shape = parseShape(op, given ?? source.shape, dtype);
   const count = elementCount(source.shape);
   if (elementCount(shape) !== count) {
-    throw shapeError(`tensor: expected a shape of ${count} elements, got ${shapeText(shape)}`);
+    throw shapeError(`${op}: expected a shape of ${count} elements, got ${shapeText(shape)}`);
   }
-  return upload<D>("tensor", source, shape, dtype, device);
+  return upload<D>(op, source, shape, dtype, device);
 }
 
 /**
- * A tensor whose elements have the given bits, which are copied.
+ * A tensor whose elements have the given bits, which are copied; bool takes any but 0 as 1.
  *
  * @param bytes as many as the shape and the dtype take, in row-major order, little-endian
  * @throws TypeError ERR_KIND, ERR_DTYPE; RangeError ERR_SHAPE for another number of bytes,
@@ -93,23 +106,28 @@ export function fromBytes<D extends DType>(
 ): Tensor<D> {
   const op = "fromBytes";
   checkOptions(op, options, ["shape", "dtype", "device"]);
+  // Each read once, and before the bytes, which a getter among them may change.
+  const { shape: sizes, dtype: wanted, device: place } = options;
+  const dtype = parseDType(op, wanted);
+  const device = usableDevice(op, place ?? "cpu");
+  const shape = parseShape(op, sizes, dtype);
   if (arrayName(bytes) !== "Uint8Array") {
     throw kindError(`${op}: expected bytes to be a Uint8Array, got ${describe(bytes)}`);
   }
   if (!isUsable(bytes)) {
     throw valueError(`${op}: expected bytes to have their memory, got a detached Uint8Array`);
   }
-  const dtype = parseDType(op, options.dtype);
-  const { device } = parseCreate(op, { device: options.device }, dtype);
-  const shape = parseShape(op, options.shape, dtype);
+  const own = ownBytes(op, bytes);
   const needed = elementCount(shape) * dtypeBytes(dtype);
-  if (bytes.length !== needed) {
+  if (own.length !== needed) {
     throw shapeError(
       `${op}: expected ${needed} bytes for shape ${shapeText(shape)} of ${dtype}, ` +
-        `got ${bytes.length}`,
+        `got ${own.length}`,
     );
   }
-  const source = { bytes: ownBytes(bytes), code: dtypeCode(dtype), dtype, shape };
+  // As a conversion, which leaves 0 and 1.
+  const code = dtypeCode(dtype === "bool" ? "uint8" : dtype);
+  const source = { bytes: own, code, dtype, shape };
   return upload<D>(op, source, shape, dtype, device);
 }
 
@@ -157,17 +175,9 @@ export function arange(...args: (number | CreateOptions | undefined)[]): Tensor 
   }
   const { dtype, device } = parseCreate("arange", options, "float32");
   const shape = parseShape("arange", [Math.ceil((end - start) / step)], "int64");
-  const values = float64Array(shape[0]!);
+  const values = newArray("arange", Float64Array, shape[0]!);
   for (let i = 0; i < values.length; i++) values[i] = start + i * step;
   return upload("arange", readSource(values, undefined), shape, dtype, device);
-}
-
-function float64Array(length: number): Float64Array {
-  try {
-    return new Float64Array(length);
-  } catch {
-    throw valueError(`arange: expected numbers that fit in memory, got ${length}`);
-  }
 }
 
 function upload<D extends DType>(
@@ -178,14 +188,20 @@ function upload<D extends DType>(
   device: DeviceName,
 ): Tensor<D> {
   const stream = streamFor(op, device);
+  const count = elementCount(shape);
+  const width = source.code === float64Code ? 8 : dtypeBytes(dtypes[source.code]!);
+  // Whatever the data was, no element is left as the memory was.
+  if (source.bytes.length !== count * width) {
+    throw valueError(`${op}: expected data to keep its memory during the call`);
+  }
   if (source.code === dtypeCode(dtype)) {
-    const block = allocateBlock(shape, dtype, device, stream);
+    const block = allocateBlock(op, shape, dtype, device, stream);
     if (source.bytes.length > 0) native().write(block.handle, 0, source.bytes, stream);
     return makeTensor(block as BlockOf<D>);
   }
-  const block = allocateBlock(shape, dtype, "cpu", null);
+  const block = allocateBlock(op, shape, dtype, "cpu", null);
   if (source.bytes.length > 0) {
-    const given = native().allocate(-1, source.bytes.length, null, false);
+    const given = allocateBytes(op, source.bytes.length, "cpu", null);
     native().write(given, 0, source.bytes, null);
     copyFromCode(block, { handle: given, ...denseLayout(shape) }, source.code, null);
     native().dispose(given);

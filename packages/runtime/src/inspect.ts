@@ -19,7 +19,7 @@ export function inspectTensor(tensor: Tensor): string {
 
 function firstValues(tensor: Tensor, count: number): string[] {
   const source = live("inspect", tensor);
-  const block = allocateBlock([count], tensor.dtype, "cpu", null);
+  const block = allocateBlock("inspect", [count], tensor.dtype, "cpu", null);
   for (let i = 0; i < count; i++) {
     const from = { ...source, ...denseLayout([1]), offset: offsetOf(tensor, i) };
     copyBlock({ ...block, ...denseLayout([1]), offset: i }, from, null);

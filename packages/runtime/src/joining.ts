@@ -1,10 +1,11 @@
 import { checkRank, parseDim } from "./arguments.js";
 import { allocateBlock, copyBlock, live } from "./blocks.js";
-import { describe, shapeText } from "./describe.js";
+import { describe, isArray, shapeText } from "./describe.js";
 import type { DType } from "./dtypes.js";
 import { kindError, shapeError, valueError } from "./errors.js";
 import type { Layout } from "./internals.js";
-import { checkDevice, checkDtype, checkTensor } from "./kernel/checks.js";
+import { checkDevice, checkDtype } from "./kernel/checks.js";
+import { checkTensor } from "./kernel/handles.js";
 import { elementCount, narrowLayout, unsqueezeLayout } from "./layout.js";
 import { makeTensor } from "./making.js";
 import { streamFor } from "./streams.js";
@@ -24,17 +25,18 @@ import type { Tensor } from "./tensor.js";
  * const x = cat([ones([2, 3]), zeros([1, 3])]); // [3, 3]
  */
 export function cat<D extends DType>(tensors: readonly Tensor<D>[], dim = 0): Tensor<D> {
-  const first = checkAll("cat", tensors);
+  const list = readAll("cat", tensors);
+  const first = list[0]!;
   const at = parseDim("cat", "dim", dim, first.shape.length);
   let total = 0;
-  tensors.forEach((tensor, i) => {
+  list.forEach((tensor, i) => {
     const size = tensor.shape[at] ?? 0;
     const wanted = first.shape.map((other, j) => (j === at ? size : other));
     checkSameShape("cat", i, tensor.shape, wanted);
     total += size;
   });
   const shape = first.shape.map((size, i) => (i === at ? total : size));
-  return join("cat", tensors, tensors, shape, at);
+  return join("cat", list, list, shape, at);
 }
 
 /**
@@ -49,30 +51,36 @@ export function cat<D extends DType>(tensors: readonly Tensor<D>[], dim = 0): Te
  * const x = stack([ones([3]), zeros([3])]); // [2, 3]
  */
 export function stack<D extends DType>(tensors: readonly Tensor<D>[], dim = 0): Tensor<D> {
-  const first = checkAll("stack", tensors);
+  const list = readAll("stack", tensors);
+  const first = list[0]!;
   checkRank("stack", first.shape.length + 1);
   const at = parseDim("stack", "dim", dim, first.shape.length + 1);
-  tensors.forEach((tensor, i) => {
+  list.forEach((tensor, i) => {
     checkSameShape("stack", i, tensor.shape, first.shape);
   });
-  const shape = [...first.shape.slice(0, at), tensors.length, ...first.shape.slice(at)];
-  const slices = tensors.map((tensor) => unsqueezeLayout(tensor, at));
-  return join("stack", tensors, slices, shape, at);
+  const shape = [...first.shape.slice(0, at), list.length, ...first.shape.slice(at)];
+  const slices = list.map((tensor) => unsqueezeLayout(tensor, at));
+  return join("stack", list, slices, shape, at);
 }
 
-function checkAll<D extends DType>(op: string, tensors: readonly Tensor<D>[]): Tensor<D> {
-  if (!Array.isArray(tensors)) {
+/** The tensors, at least one, each read once and checked. */
+function readAll<D extends DType>(op: string, tensors: readonly Tensor<D>[]): Tensor<D>[] {
+  if (!isArray(tensors)) {
     throw kindError(`${op}: expected tensors to be an array, got ${describe(tensors)}`);
   }
-  const first = tensors[0];
-  if (first === undefined) throw valueError(`${op}: expected at least one tensor, got none`);
-  tensors.forEach((tensor, i) => {
+  const list: Tensor<D>[] = [];
+  // By index, because every other way to walk an array passes over its holes.
+  for (let i = 0; i < tensors.length; i++) {
+    const tensor = tensors[i];
     const name = `tensors[${i}]`;
     checkTensor(op, name, tensor);
-    checkDtype(op, name, tensor as Tensor, first.dtype);
-    checkDevice(op, name, tensor as Tensor, first.device);
-  });
-  return first;
+    const { dtype, device } = list[0] ?? tensor;
+    checkDtype(op, name, tensor, dtype);
+    checkDevice(op, name, tensor, device);
+    list.push(tensor as unknown as Tensor<D>);
+  }
+  if (list.length > 0) return list;
+  throw valueError(`${op}: expected at least one tensor, got none`);
 }
 
 function checkSameShape(
@@ -96,7 +104,7 @@ function join<D extends DType>(
 ): Tensor<D> {
   const { dtype, device } = tensors[0]!;
   const stream = streamFor(op, device);
-  const whole = allocateBlock(shape, dtype, device, stream);
+  const whole = allocateBlock(op, shape, dtype, device, stream);
   let start = 0;
   slices.forEach(({ shape: sizes, strides, offset }, i) => {
     const length = sizes[dim]!;

@@ -130,7 +130,8 @@ export function narrowLayout(
   start: number,
   length: number,
 ): Layout {
-  const narrowed = Object.freeze(shape.map((size, i) => (i === dim ? length : size)));
+  // A length of -0 becomes 0.
+  const narrowed = Object.freeze(shape.map((size, i) => (i === dim ? length + 0 : size)));
   // An empty piece may start behind the last element, where no offset must point.
   const skipped = elementCount(narrowed) === 0 ? 0 : start * strides[dim]!;
   return { shape: narrowed, strides, offset: offset + skipped };

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
-import { isMainThread } from "node:worker_threads";
 import { quote } from "./describe.js";
 import { valueError } from "./errors.js";
 import { loadAddon } from "./loader.js";
@@ -40,7 +39,14 @@ export interface ProbedDevice {
  * Float64Array of element counts whose order each function names; `stream` is null on the CPU.
  */
 export interface Native {
-  allocate(device: number, bytes: number, stream: StreamHandle | null, zero: boolean): Handle;
+  /** `op` begins the message where there is no memory left. */
+  allocate(
+    device: number,
+    bytes: number,
+    stream: StreamHandle | null,
+    zero: boolean,
+    op: string,
+  ): Handle;
   share(handle: Handle): Handle;
   dispose(handle: Handle): void;
   pointer(handle: Handle): bigint;
@@ -90,6 +96,8 @@ export interface Native {
 
   probe(): Probe;
   setNumThreads(count: number): void;
+  /** Unless a count has been set in this process. */
+  initNumThreads(count: number): void;
   getNumThreads(): number;
 }
 
@@ -111,15 +119,15 @@ export function native(): Native {
 
 function start(): Native {
   const loaded = load();
-  // The pool is the process's: a worker that starts later must not undo what the main thread set.
-  if (isMainThread) loaded.setNumThreads(initialThreads());
+  // The pool is the process's: whichever thread comes later must not undo what another has set.
+  loaded.initNumThreads(initialThreads());
   addon = loaded;
   return loaded;
 }
 
 function initialThreads(): number {
   const text = process.env.WARPWRIGHT_NUM_THREADS;
-  if (text === undefined || text === "") return availableParallelism();
+  if (text === undefined || text === "") return Math.min(availableParallelism(), maxThreads);
   const count = Number(text);
   if (!Number.isInteger(count) || count < 1 || count > maxThreads) {
     throw valueError(

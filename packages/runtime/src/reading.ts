@@ -9,69 +9,94 @@ import { isDense } from "./layout.js";
 import { native } from "./native.js";
 import { streamFor } from "./streams.js";
 import type { NestedArray, Tensor } from "./tensor.js";
-import { arrayName } from "./typed-arrays.js";
+import { isTurnDue, noteBytes, turn } from "./turning.js";
+import { arrayName, bytesOf, lengthOf, newArray } from "./typed-arrays.js";
 
 type DataArray = Float32Array | Int32Array | BigInt64Array | Uint8Array;
 type Item = number | bigint | boolean;
 
+// Elements and arrays of a nested list: more would fill JavaScript's memory, which ends a process.
+const maxListed = 2 ** 24;
+
 export async function readData(op: string, tensor: Tensor): Promise<DataArray> {
-  const array = makeArray(op, dataDType(tensor.dtype), tensor.size);
-  await read(op, tensor, dataDType(tensor.dtype), bytesOf(array));
+  const array = arrayFor(op, tensor);
+  await read(op, tensor, dataDType(tensor.dtype), bytesOf(op, array));
   return array;
 }
 
 export function readDataSync(op: string, tensor: Tensor): DataArray {
-  const array = makeArray(op, dataDType(tensor.dtype), tensor.size);
-  readSync(op, tensor, dataDType(tensor.dtype), bytesOf(array));
+  const array = arrayFor(op, tensor);
+  readSync(op, tensor, dataDType(tensor.dtype), bytesOf(op, array));
   return array;
 }
 
 export async function readBytes(op: string, tensor: Tensor): Promise<Uint8Array> {
-  const array = makeArray(op, "uint8", tensor.byteLength) as Uint8Array;
+  live(op, tensor);
+  const array = newArray(op, Uint8Array, tensor.byteLength);
   await read(op, tensor, tensor.dtype, array);
   return array;
 }
 
 export async function readItem(tensor: Tensor): Promise<Item> {
+  live("item", tensor);
   if (tensor.size !== 1) {
     throw shapeError(
       `item: expected a tensor of one element, got shape ${shapeText(tensor.shape)}`,
     );
   }
   const data = await readData("item", tensor);
-  return itemsOf(tensor.dtype, data)[0] as Item;
+  return itemOf(tensor.dtype, data, 0);
 }
 
 export async function readNested(tensor: Tensor): Promise<NestedArray<Item>> {
+  live("tolist", tensor);
+  checkListed(tensor.shape);
   const data = await readData("tolist", tensor);
-  return nest(itemsOf(tensor.dtype, data), tensor.shape, { next: 0 }, 0);
+  return nest(tensor.dtype, data, tensor.shape, { next: 0 }, 0);
+}
+
+function checkListed(shape: readonly number[]): void {
+  let [count, total] = [1, 0];
+  for (const size of shape) {
+    count *= size;
+    total += count;
+  }
+  if (total <= maxListed) return;
+  throw valueError(
+    `tolist: expected at most ${maxListed} elements and arrays in the list, got shape ` +
+      shapeText(shape),
+  );
 }
 
 function nest(
-  items: readonly Item[],
+  dtype: DType,
+  data: DataArray,
   shape: readonly number[],
   at: { next: number },
   dim: number,
 ): NestedArray<Item> {
-  if (dim === shape.length) return items[at.next++]!;
-  return Array.from({ length: shape[dim]! }, () => nest(items, shape, at, dim + 1));
+  if (dim === shape.length) return itemOf(dtype, data, at.next++);
+  const list = new Array<NestedArray<Item>>(shape[dim]!);
+  for (let i = 0; i < list.length; i++) list[i] = nest(dtype, data, shape, at, dim + 1);
+  return list;
 }
 
-function itemsOf(dtype: DType, data: DataArray): Item[] {
-  const items: Item[] = Array.from<number | bigint>(data as ArrayLike<number | bigint>);
-  return dtype === "bool" ? items.map((item) => item !== 0) : items;
+function itemOf(dtype: DType, data: DataArray, index: number): Item {
+  const item = data[index]!;
+  return dtype === "bool" ? item !== 0 : item;
 }
 
 export async function readInto(tensor: Tensor, into: TypedArray): Promise<void> {
   const dtype = checkTarget(tensor, into);
-  if (types.isArrayBuffer(into.buffer)) {
-    await read("read", tensor, dtype, bytesOf(into));
+  const target = bytesOf("read", into);
+  if (types.isArrayBuffer(target.buffer)) {
+    await read("read", tensor, dtype, target);
     return;
   }
   // Native code does not write to memory that other threads share.
-  const arrived = makeArray("read", "uint8", into.byteLength) as Uint8Array;
+  const arrived = newArray("read", Uint8Array, target.length);
   await read("read", tensor, dtype, arrived);
-  bytesOf(into).set(arrived);
+  target.set(arrived);
 }
 
 /** The dtype that the array receives, or the error that says which arrays fit. */
@@ -87,7 +112,7 @@ function checkTarget(tensor: Tensor, into: unknown): DType {
       `read: expected into to be ${names} for ${tensor.dtype}, got ${withArticle(name)}`,
     );
   }
-  const { length } = into as TypedArray;
+  const length = lengthOf(into as TypedArray);
   if (length !== tensor.size) {
     throw shapeError(`read: expected into of ${tensor.size} elements, got ${length}`);
   }
@@ -114,6 +139,8 @@ function fittingArrays(dtype: DType): Record<string, DType> {
 async function read(op: string, tensor: Tensor, dtype: DType, into: Uint8Array): Promise<void> {
   if (tensor.device === "cpu") {
     readSync(op, tensor, dtype, into);
+    noteBytes(into.length);
+    if (isTurnDue()) await turn();
     return;
   }
   const source = denseSource(op, tensor, dtype);
@@ -145,28 +172,21 @@ function readSync(op: string, tensor: Tensor, dtype: DType, into: Uint8Array): v
 function denseSource(op: string, tensor: Tensor, dtype: DType): Block & { end(): void } {
   const block = live(op, tensor);
   if (dtype === block.dtype && isDense(block)) return { ...block, end() {} };
-  const copy = convertBlock(block, dtype, streamFor(op, tensor.device));
+  const copy = convertBlock(op, block, dtype, streamFor(op, tensor.device));
   return { ...copy, end: () => native().dispose(copy.handle) };
 }
 
-function makeArray(op: string, dtype: DType, length: number): DataArray {
-  try {
-    switch (dtype) {
-      case "int32":
-        return new Int32Array(length);
-      case "int64":
-        return new BigInt64Array(length);
-      case "uint8":
-      case "bool":
-        return new Uint8Array(length);
-      default:
-        return new Float32Array(length);
-    }
-  } catch {
-    throw valueError(`${op}: expected a tensor that fits in one array, got ${length} elements`);
+function arrayFor(op: string, tensor: Tensor): DataArray {
+  live(op, tensor);
+  switch (dataDType(tensor.dtype)) {
+    case "int32":
+      return newArray(op, Int32Array, tensor.size);
+    case "int64":
+      return newArray(op, BigInt64Array, tensor.size);
+    case "uint8":
+    case "bool":
+      return newArray(op, Uint8Array, tensor.size);
+    default:
+      return newArray(op, Float32Array, tensor.size);
   }
-}
-
-function bytesOf(array: TypedArray): Uint8Array {
-  return new Uint8Array(array.buffer, array.byteOffset, array.byteLength);
 }

@@ -1,6 +1,7 @@
+import { types } from "node:util";
 import { describe, isPromise } from "./describe.js";
 import { kindError } from "./errors.js";
-import { isTensor } from "./kernel/checks.js";
+import { isTensor } from "./kernel/handles.js";
 import type { Tensor } from "./tensor.js";
 
 // The tensors made since the innermost tidy() began; null outside any.
@@ -14,7 +15,8 @@ export function noteTensor(tensor: Tensor): void {
 /**
  * Runs `fn` and disposes every tensor that was made meanwhile, except those that it returns: a
  * tensor, or any nesting of arrays, Maps, Sets and objects with tensors in them. Within another
- * tidy() the returned ones belong to that. If `fn` throws, all are disposed.
+ * tidy() the returned ones belong to that. If `fn` throws, or a getter in what it returns, all are
+ * disposed.
  *
  * @throws TypeError ERR_KIND if fn is no function or returns a promise, whose tensors could not be
  *   told from others'
@@ -30,46 +32,40 @@ export function tidy<T>(fn: () => T): T {
   }
   const outer = made;
   const own: Tensor[] = [];
+  let returned = new Set<unknown>();
   made = own;
-  let result: T;
   try {
-    result = fn();
-  } catch (error) {
-    disposeAll(own);
-    throw error;
+    const result = fn();
+    if (isPromise(result)) {
+      // It fails on its disposed tensors; the error thrown here is the one to see.
+      result.then(undefined, () => {});
+      throw kindError("tidy: expected fn to return its result, got a promise");
+    }
+    returned = tensorsIn(result);
+    return result;
   } finally {
     made = outer;
-  }
-  if (isPromise(result)) {
-    disposeAll(own);
-    // It now fails on its disposed tensors; the error thrown here is the one to see.
-    result.then(undefined, () => {});
-    throw kindError("tidy: expected fn to return its result, got a promise");
-  }
-
-  const returned = new Set<unknown>();
-  collect(result, returned);
-  for (const tensor of own) {
-    if (!returned.has(tensor)) tensor.dispose();
-    else if (outer !== null) outer.push(tensor);
-  }
-  return result;
-}
-
-function disposeAll(tensors: readonly Tensor[]): void {
-  for (const tensor of tensors) tensor.dispose();
-}
-
-function collect(value: unknown, seen: Set<unknown>): void {
-  if (typeof value !== "object" || value === null || seen.has(value)) return;
-  seen.add(value);
-  if (isTensor(value) || ArrayBuffer.isView(value)) return;
-  if (value instanceof Map) {
-    for (const [key, item] of value) {
-      collect(key, seen);
-      collect(item, seen);
+    for (const tensor of own) {
+      if (!returned.has(tensor)) tensor.dispose();
+      else if (outer !== null) outer.push(tensor);
     }
-    return;
   }
-  for (const item of value instanceof Set ? value : Object.values(value)) collect(item, seen);
+}
+
+/** Every tensor in the value, and every object on the way to it. */
+function tensorsIn(value: unknown): Set<unknown> {
+  const seen = new Set<unknown>();
+  const rest = [value]; // a list rather than calls, which deep nesting would make too many of
+  while (rest.length > 0) {
+    const item = rest.pop();
+    if (typeof item !== "object" || item === null || seen.has(item)) continue;
+    seen.add(item);
+    if (isTensor(item) || ArrayBuffer.isView(item)) continue;
+    if (types.isMap(item)) {
+      for (const [key, held] of item) rest.push(key, held);
+    } else {
+      for (const held of types.isSet(item) ? item : Object.values(item)) rest.push(held);
+    }
+  }
+  return seen;
 }

@@ -1,5 +1,6 @@
+import { types } from "node:util";
 import { type Device, deviceOrdinal, parseDevice } from "./arguments.js";
-import { describe } from "./describe.js";
+import { cut, describe } from "./describe.js";
 import { usableDevice } from "./devices.js";
 import { Disposing } from "./disposing.js";
 import { deviceError, disposedError, kindError, valueError } from "./errors.js";
@@ -88,7 +89,9 @@ export class CudaStream extends Disposing {
       throw kindError(`${op}: expected handle to be a bigint, got ${describe(handle)}`);
     }
     if (handle < 0n || handle >= 1n << 64n) {
-      throw valueError(`${op}: expected handle to be an unsigned 64-bit integer, got ${handle}`);
+      throw valueError(
+        `${op}: expected handle to be an unsigned 64-bit integer, got ${cut(`${handle}`)}`,
+      );
     }
     const device = usableCuda(op, options.device ?? "cuda");
     const wrapped = native().wrapStream(handle, deviceOrdinal(device));
@@ -172,7 +175,9 @@ export function streamFor(
     return (defaultStreams.get(device) ?? defaultStream(op, device))[STREAM];
   }
   const handle =
-    typeof stream === "object" && stream !== null ? (stream as Branded)[STREAM] : undefined;
+    typeof stream === "object" && stream !== null && !types.isProxy(stream)
+      ? (stream as Branded)[STREAM]
+      : undefined;
   if (handle === undefined) {
     throw kindError(`${op}: expected stream to be a CudaStream, got ${describe(stream)}`);
   }

@@ -5,7 +5,7 @@ import { type DataOf, type DType, dtypeBytes, type ItemOf, type TypedArray } fro
 import { kindError } from "./errors.js";
 import { inspectTensor } from "./inspect.js";
 import { type Block, HANDLE, type StorageToken } from "./internals.js";
-import { defineConstruct } from "./making.js";
+import { defineTensor } from "./making.js";
 import { native } from "./native.js";
 import * as reading from "./reading.js";
 import { noteTensor } from "./scope.js";
@@ -26,6 +26,10 @@ export type NestedArray<T> = T | NestedArray<T>[];
  * After dispose() everything but the fields throws ERR_DISPOSED. On the CPU a method does its work
  * before it returns, and blocks the event loop; on CUDA it enqueues the work and returns.
  *
+ * Tensors that are dropped without dispose() are freed after a garbage collection, when the event
+ * loop turns: a loop that awaits nothing, or only what is there already, has to dispose of what it
+ * makes, or use tidy(), or its memory grows until it ends.
+ *
  * @example
  * import { tensor } from "@warpwright/runtime";
  *
@@ -35,7 +39,7 @@ export type NestedArray<T> = T | NestedArray<T>[];
  */
 export class Tensor<D extends DType = DType> extends TensorViews<D> {
   static {
-    defineConstruct((block, storage) => new Tensor(key, block, storage));
+    defineTensor((block, storage) => new Tensor(key, block, storage), TensorViews.hasFields);
   }
 
   private constructor(given: symbol, block: Block, storage: StorageToken | undefined) {
@@ -64,6 +68,7 @@ export class Tensor<D extends DType = DType> extends TensorViews<D> {
   /**
    * A copy of the elements, in row-major order, as they are at the call: work that is enqueued
    * later does not change it. float16 and bfloat16 widen exactly to Float32Array; bool is 0 or 1.
+   * Waiting for it lets the event loop turn every 64 KiB or so, when dropped tensors are freed.
    */
   async data(): Promise<DataOf<D>> {
     return reading.readData("data", this as Tensor) as Promise<DataOf<D>>;
@@ -76,7 +81,8 @@ export class Tensor<D extends DType = DType> extends TensorViews<D> {
 
   /**
    * The elements as nested arrays, a promise as data() is: numbers, bigint for int64, boolean for
-   * bool. A tensor without dimensions gives the one element.
+   * bool. A tensor without dimensions gives the one element. ERR_VALUE for more than 2^24 elements
+   * and inner arrays together.
    */
   async tolist(): Promise<NestedArray<ItemOf<D>>> {
     return reading.readNested(this as Tensor) as Promise<NestedArray<ItemOf<D>>>;

@@ -34,30 +34,60 @@ import type { Tensor } from "./tensor.js";
  * same memory.
  */
 export abstract class TensorViews<D extends DType> extends Disposing {
-  readonly dtype: D;
-  /** Full name of the device: "cpu", "cuda:0". */
-  readonly device: DeviceName;
-  /** Frozen. */
-  readonly shape: readonly number[];
-  /** Elements between neighbours along each dimension; frozen. */
-  readonly strides: readonly number[];
-  /** Elements from the memory's first to this view's first. */
-  readonly offset: number;
-  /** Number of elements. */
-  readonly size: number;
+  // Private, because a program that could set them would be believed.
+  readonly #dtype: D;
+  readonly #device: DeviceName;
+  readonly #shape: readonly number[];
+  readonly #strides: readonly number[];
+  readonly #offset: number;
+  readonly #size: number;
   [HANDLE]: Handle | null;
   readonly [STORAGE]: StorageToken;
 
   protected constructor(block: Block, storage: StorageToken | undefined) {
     super();
-    this.dtype = block.dtype as D;
-    this.device = block.device;
-    this.shape = block.shape;
-    this.strides = block.strides;
-    this.offset = block.offset;
-    this.size = layouts.elementCount(block.shape);
+    this.#dtype = block.dtype as D;
+    this.#device = block.device;
+    this.#shape = block.shape;
+    this.#strides = block.strides;
+    this.#offset = block.offset;
+    this.#size = layouts.elementCount(block.shape);
     this[HANDLE] = block.handle;
     this[STORAGE] = storage ?? {};
+  }
+
+  /** Whether the object has the private fields, which a proxy of a tensor has not. */
+  protected static hasFields(value: object): boolean {
+    return #dtype in value;
+  }
+
+  get dtype(): D {
+    return this.#dtype;
+  }
+
+  /** Full name of the device: "cpu", "cuda:0". */
+  get device(): DeviceName {
+    return this.#device;
+  }
+
+  /** Frozen. */
+  get shape(): readonly number[] {
+    return this.#shape;
+  }
+
+  /** Elements between neighbours along each dimension; frozen. */
+  get strides(): readonly number[] {
+    return this.#strides;
+  }
+
+  /** Elements from the memory's first to this view's first. */
+  get offset(): number {
+    return this.#offset;
+  }
+
+  /** Number of elements. */
+  get size(): number {
+    return this.#size;
   }
 
   /**
@@ -151,7 +181,7 @@ export abstract class TensorViews<D extends DType> extends Disposing {
 
   /**
    * At most `count` pieces of a dimension, each of ceil(size / count) entries but the last; one
-   * empty piece of an empty dimension.
+   * empty piece of an empty dimension. ERR_VALUE for more than 2^20 pieces.
    */
   chunk(count: number, dim = 0): Tensor<D>[] {
     checkSize("chunk", "count to be an integer of at least 1", count, 1);
@@ -160,7 +190,10 @@ export abstract class TensorViews<D extends DType> extends Disposing {
     return splitLayouts("chunk", this, size, at).map((piece) => viewOf("chunk", this, piece));
   }
 
-  /** Pieces of a dimension: of `sizes` entries each but the last, or of exactly these sizes. */
+  /**
+   * Pieces of a dimension: of `sizes` entries each but the last, or of exactly these sizes.
+   * ERR_VALUE for more than 2^20 pieces.
+   */
   split(sizes: number | readonly number[], dim = 0): Tensor<D>[] {
     const at = parseDim("split", "dim", dim, this.shape.length);
     return splitLayouts("split", this, sizes, at).map((piece) => viewOf("split", this, piece));
@@ -204,7 +237,7 @@ export function copyOf<D extends DType>(
   tensor: TensorViews<D>,
   shape: readonly number[],
 ): Tensor<D> {
-  const copy = convertBlock(live(op, tensor), tensor.dtype, streamFor(op, tensor.device));
+  const copy = convertBlock(op, live(op, tensor), tensor.dtype, streamFor(op, tensor.device));
   return makeTensor({ ...copy, ...layouts.denseLayout(shape) });
 }
 

@@ -111,6 +111,13 @@ describe("copyFrom", () => {
   });
 });
 
+test("what is empty may be written to, whatever its strides", () => {
+  const x = zeros([0]).expand(5, 0);
+  expect(x.strides[0]).toBe(0);
+  expect(x.fill(1)).toBe(x);
+  expect(x.copyFrom(zeros([5, 0]))).toBe(x);
+});
+
 describe("fill", () => {
   test.each<[string, Parameters<typeof ones>[1], number | bigint | boolean, unknown]>([
     ["a number", {}, 1.5, 1.5],

@@ -18,7 +18,7 @@ const bytes = { float32: 4, float16: 2, bfloat16: 2, int32: 4, int64: 8, uint8: 
 describe("empty, zeros, ones, full", () => {
   test.each(dtypes)("fields of a %s tensor", (dtype) => {
     const x = empty([2, 3], { dtype });
-    expect({ ...x, disposed: x.disposed }).toMatchObject({
+    expect(x).toMatchObject({
       dtype,
       device: "cpu",
       shape: [2, 3],
@@ -56,12 +56,55 @@ describe("empty, zeros, ones, full", () => {
     expect(await full([], 7n, { dtype: "float16" }).item()).toBe(7);
   });
 
+  // Between two float32 numbers, just above the middle, by less than a float64 tells.
+  const above = 2n ** 60n + 2n ** 36n + 1n;
+  test.each<[string, bigint, number]>([
+    ["of 61 bits", above, 2 ** 60 + 2 ** 37],
+    ["of 61 bits, negative", -above, -(2 ** 60 + 2 ** 37)],
+    ["of 81 bits", above << 20n, 2 ** 80 + 2 ** 57],
+    ["of 81 bits, negative", -(above << 20n), -(2 ** 80 + 2 ** 57)],
+    ["that is the middle", 2n ** 60n + 2n ** 36n, 2 ** 60],
+    ["of 81 bits that is the middle", (2n ** 60n + 2n ** 36n) << 20n, 2 ** 80],
+    ["of 70 bits", 2n ** 70n, 2 ** 70],
+    ["beyond float32", 2n ** 200n, Infinity],
+    ["beyond float64", -(2n ** 2000n), -Infinity],
+  ])("full rounds a bigint %s once", async (_, value, rounded) => {
+    expect(await full([], value, { dtype: "float32" }).item()).toBe(rounded);
+    if (BigInt.asIntN(64, value) !== value) return;
+    expect(await tensor(value).to("float32").item()).toBe(rounded);
+  });
+
+  test("full converts a bigint as to() does an int64", async () => {
+    for (const dtype of ["int32", "uint8", "bool", "float16", "bfloat16"] as const) {
+      for (const value of [300n, -1n, 2n ** 40n + 5n, 0n]) {
+        const wanted = await tensor(value).to(dtype).item();
+        expect(await full([], value, { dtype }).item()).toBe(wanted);
+      }
+    }
+  });
+
   test("the shape is a copy", () => {
     const shape = [2, 3];
     const x = empty(shape);
     shape[0] = 9;
     expect(x.shape).toEqual([2, 3]);
   });
+
+  test("a size of -0 is 0", () => {
+    const [x] = zeros([-0, 2]).narrow(1, 0, -0).split([-0]);
+    for (const size of [zeros([-0]).size, ...x!.shape, x!.size]) expect(size).toBe(0);
+  });
+
+  test.each(["shape", "strides", "dtype", "device", "offset", "size"] as const)(
+    "%s cannot be set",
+    (field) => {
+      const x = ones([2, 3]);
+      const before = x[field];
+      expect(() => Object.assign(x, { [field]: 1 })).toThrow(TypeError);
+      expect(x[field]).toBe(before);
+      expect(() => (x.shape as number[]).push(1)).toThrow(TypeError);
+    },
+  );
 
   test("empty shapes and scalars", async () => {
     expect(zeros([]).size).toBe(1);
@@ -107,6 +150,8 @@ describe("randn", () => {
   });
 });
 
+const repeated = ones([1]).expand(2 ** 50);
+
 const failures: Failure[] = [
   ["ERR_KIND empty: expected shape to be an array of sizes, got a string", () => empty(wrong("2"))],
   ["ERR_KIND zeros: expected shape to be an array of sizes, got null", () => zeros(wrong(null))],
@@ -132,7 +177,12 @@ const failures: Failure[] = [
     "ERR_VALUE empty: expected a shape of at most 2^53 bytes, got [4503599627370496, 0]",
     () => empty([2 ** 52, 0]),
   ],
-  ["ERR_VALUE allocate: cannot allocate 4503599627370496 bytes", () => empty([2 ** 50])],
+  ["ERR_VALUE empty: cannot allocate 4503599627370496 bytes", () => empty([2 ** 50])],
+  ["ERR_VALUE zeros: cannot allocate 4503599627370496 bytes", () => zeros([2 ** 50])],
+  ["ERR_VALUE full: cannot allocate 4503599627370496 bytes", () => full([2 ** 50], 1)],
+  ["ERR_VALUE randn: cannot allocate 4503599627370496 bytes", () => randn([2 ** 50])],
+  ["ERR_VALUE clone: cannot allocate 4503599627370496 bytes", () => repeated.clone()],
+  ["ERR_VALUE to: cannot allocate 9007199254740992 bytes", () => repeated.to("int64")],
   [
     "ERR_SHAPE empty: expected at most 8 dimensions, got 9",
     () => empty([1, 1, 1, 1, 1, 1, 1, 1, 1]),

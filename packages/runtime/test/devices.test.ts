@@ -60,7 +60,7 @@ describe("devices", () => {
     ["three digits", ["100-real", "120-real"], [12, 0], null],
     ["no record", [], [9, 0], null],
     ["too old", ["80"], [7, 5], "compute capability 8.0 or later is needed, this is 7.5"],
-  ])("code for %s", (_, archs, [major, minor], reason) => {
+  ])("XC-07: code for %s", (_, archs, [major, minor], reason) => {
     expect(builtFor(archs, major, minor)).toBe(reason);
   });
 });

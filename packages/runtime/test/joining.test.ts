@@ -101,10 +101,34 @@ describe("cat and stack", () => {
   });
 });
 
+/** Three places, one of them empty. */
+function withHole(at: number): Tensor<"int32">[] {
+  const tensors = [x, x, x];
+  delete tensors[at];
+  return tensors;
+}
+
+/** 2^52 bytes, as far as anybody can count them. */
+function wide(): Tensor<"uint8"> {
+  return ones([1], { dtype: "uint8" }).expand(2 ** 52);
+}
+
 const failures: Failure[] = [
   ["ERR_KIND cat: expected tensors to be an array, got a Tensor", () => cat(wrong(x))],
   ["ERR_VALUE stack: expected at least one tensor, got none", () => stack([])],
   ["ERR_KIND cat: expected tensors[1] to be a Tensor, got a number", () => cat([x, wrong(1)])],
+  ["ERR_KIND cat: expected tensors[1] to be a Tensor, got undefined", () => cat(withHole(1))],
+  ["ERR_KIND stack: expected tensors[1] to be a Tensor, got undefined", () => stack(withHole(1))],
+  ["ERR_KIND stack: expected tensors[0] to be a Tensor, got undefined", () => stack(withHole(0))],
+  [
+    "ERR_KIND cat: expected tensors[0] to be a Tensor, got undefined",
+    () => cat(new Array(2 ** 32 - 1)),
+  ],
+  ["ERR_VALUE cat: cannot allocate 13510798882111488 bytes", () => cat([wide(), wide(), wide()])],
+  [
+    "ERR_VALUE stack: cannot allocate 13510798882111488 bytes",
+    () => stack([wide(), wide(), wide()]),
+  ],
   [
     "ERR_DTYPE cat: expected tensors[1] of dtype int32, got float32",
     () => cat<"int32" | "float32">([x, ones([2, 2])]),

@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
-import { arange, ones, Tensor, tensor, tidy } from "../src/index.js";
+import { arange, ones, Tensor, tensor } from "../src/index.js";
 
 type Call = (x: Tensor) => unknown;
 
@@ -180,104 +180,4 @@ const forged: Failure[] = [
 
 test.each(forged)("%s", async (...failure) => {
   await expectFailure(...failure);
-});
-
-describe("tidy", () => {
-  test("disposes what is made and not returned", () => {
-    let inner: Tensor | undefined;
-    const result = tidy(() => {
-      inner = ones([2]);
-      return inner.clone();
-    });
-    expect([inner?.disposed, result.disposed]).toEqual([true, false]);
-  });
-
-  test("keeps what is nested in what is returned", () => {
-    class Pair {
-      constructor(
-        readonly a: Tensor,
-        readonly b: Tensor,
-      ) {}
-    }
-    const result = tidy(() => ({
-      list: [ones([1]), [ones([1])]],
-      map: new Map([["a", ones([1])]]),
-      set: new Set([ones([1])]),
-      pair: new Pair(ones([1]), ones([1])),
-      nothing: null,
-      bytes: new Uint8Array(4),
-    }));
-    const kept = [result.list[0], result.map.get("a"), [...result.set][0], result.pair.b];
-    expect(kept.map((x) => (x as Tensor).disposed)).toEqual([false, false, false, false]);
-  });
-
-  test("takes cycles", () => {
-    const result = tidy(() => {
-      const loop: { self?: unknown; x: Tensor } = { x: ones([1]) };
-      loop.self = loop;
-      return loop;
-    });
-    expect(result.x.disposed).toBe(false);
-  });
-
-  test("leaves tensors from outside alone", () => {
-    const outside = ones([1]);
-    tidy(() => {
-      outside.fill(2);
-    });
-    expect(outside.disposed).toBe(false);
-  });
-
-  test("gives survivors to the tidy around it", () => {
-    const seen: Tensor[] = [];
-    tidy(() => {
-      const kept = tidy(() => {
-        seen.push(ones([1]));
-        return ones([1]);
-      });
-      seen.push(kept);
-      expect(seen.map((x) => x.disposed)).toEqual([true, false]);
-    });
-    expect(seen.map((x) => x.disposed)).toEqual([true, true]);
-  });
-
-  test("disposes everything when fn throws", () => {
-    let inner: Tensor | undefined;
-    expect(() =>
-      tidy(() => {
-        inner = ones([1]);
-        throw new Error("mine");
-      }),
-    ).toThrow("mine");
-    expect(inner?.disposed).toBe(true);
-    expect(ones([1]).disposed).toBe(false);
-  });
-
-  test("may dispose inside", () => {
-    expect(
-      tidy(() => {
-        const x = ones([1]);
-        x.dispose();
-        return 3;
-      }),
-    ).toBe(3);
-  });
-
-  test("refuses a promise, and disposes what its function made", async () => {
-    let inner: Tensor | undefined;
-    await expectFailure("ERR_KIND tidy: expected fn to return its result, got a promise", () =>
-      tidy(async () => {
-        inner = ones([1]);
-        await null;
-        return inner.data();
-      }),
-    );
-    expect(inner?.disposed).toBe(true);
-  });
-
-  test("refuses what is no function", async () => {
-    await expectFailure("ERR_KIND tidy: expected fn to be a function, got a Tensor", () =>
-      tidy(wrong(ones([1]))),
-    );
-  });
 });

@@ -114,12 +114,34 @@ describe("read", () => {
   });
 });
 
+function disposed(shape: number[], ...expanded: number[]): Tensor {
+  const x = expanded.length === 0 ? ones(shape) : ones(shape).expand(expanded);
+  x.dispose();
+  return x;
+}
+
 const x = ones([2, 3]);
 const half = ones([2], { dtype: "float16" });
 
 const failures: Failure[] = [
   ["ERR_SHAPE item: expected a tensor of one element, got shape [2, 3]", () => x.item()],
   ["ERR_SHAPE item: expected a tensor of one element, got shape [0]", () => zeros([0]).item()],
+  ["ERR_DISPOSED item: the tensor has been disposed", () => disposed([2]).item()],
+  ["ERR_DISPOSED data: the tensor has been disposed", () => disposed([1], 2 ** 40).data()],
+  ["ERR_DISPOSED tolist: the tensor has been disposed", () => disposed([1], 2 ** 40).tolist()],
+  [
+    "ERR_VALUE tolist: expected at most 16777216 elements and arrays in the list, " +
+      "got shape [268435456, 0]",
+    () => zeros([2 ** 28, 0]).tolist(),
+  ],
+  [
+    "ERR_VALUE tolist: expected at most 16777216 elements and arrays in the list, " +
+      "got shape [16777216, 1]",
+    () =>
+      ones([1])
+        .expand(2 ** 24, 1)
+        .tolist(),
+  ],
   ["ERR_KIND read: expected into to be a TypedArray, got an array", () => x.read(wrong([1]))],
   [
     "ERR_KIND read: expected into to be a TypedArray, got undefined",

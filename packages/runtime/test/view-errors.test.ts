@@ -10,6 +10,16 @@ function counted(...shape: number[]): Tensor<"int32"> {
   ).view(shape);
 }
 
+/** An array without entries. */
+function holes(length: number): number[] {
+  return new Array<number>(length);
+}
+
+/** One element, 2^log times. */
+function repeated(log: number): Tensor {
+  return zeros([1]).expand(2 ** log);
+}
+
 const x = counted(2, 3);
 const scalar = counted();
 const full = zeros([1, 1, 1, 1, 1, 1, 1, 1]);
@@ -101,6 +111,37 @@ const failures: Failure[] = [
     () => x.chunk(wrong("2")),
   ],
   ["ERR_VALUE split: expected sizes to be an integer of at least 1, got 0", () => x.split(0)],
+  ["ERR_VALUE split: expected at most 1048576 pieces, got 268435456", () => repeated(28).split(1)],
+  [
+    "ERR_VALUE split: expected at most 1048576 pieces, got 1099511627776",
+    () => repeated(40).split(1),
+  ],
+  [
+    "ERR_VALUE split: expected at most 1048576 pieces, got 4294967295",
+    () => x.split(new Array(2 ** 32 - 1)),
+  ],
+  [
+    "ERR_VALUE chunk: expected at most 1048576 pieces, got 1099511627776",
+    () => repeated(40).chunk(2 ** 40),
+  ],
+  [
+    "ERR_KIND split: expected sizes to hold integers of at least 0, got undefined",
+    () => x.split(holes(2)),
+  ],
+  [
+    "ERR_KIND view: expected shape to hold integers of at least 0, got undefined",
+    () => x.view([-1, ...holes(1)]),
+  ],
+  ["ERR_KIND view: expected shape to hold integers of at least 0, *", () => x.view(holes(2))],
+  ["ERR_KIND expand: expected shape to hold integers *, got undefined", () => x.expand(holes(2))],
+  [
+    "ERR_KIND permute: expected a dimension to be a number, got undefined",
+    () => x.permute(holes(2)),
+  ],
+  [
+    "ERR_SHAPE view: expected at most 8 dimensions, got 4294967295",
+    () => x.view(holes(2 ** 32 - 1)),
+  ],
   ["ERR_SHAPE split: expected sizes that sum to 2, got [1, 2]", () => x.split([1, 2])],
   [
     "ERR_VALUE split: expected sizes to hold integers of at least 0, got -1",

@@ -32,7 +32,14 @@ export function machineOf(device: Device): Machine {
   return { ...place, commit: commitOf(process.cwd()), date };
 }
 
-/** `GPU | driver | CUDA | commit | date` of a machine, one line. */
+/**
+ * `GPU | driver | CUDA | commit | date` of a machine, one line.
+ *
+ * @example
+ * import { machineLine, machineOf } from "@warpwright/testing";
+ *
+ * console.log(machineLine(machineOf("cpu")));
+ */
 export function machineLine({ device, driver, cuda, commit, date }: Machine): string {
   return `${device} | driver ${driver} | CUDA ${cuda} | ${commit} | ${date}`;
 }

@@ -14,6 +14,13 @@ export type Timer = (
 /**
  * The time on the wall from an idle device to an idle device. Many calls share the wait at the end;
  * a call that takes the device less time than its enqueueing is measured as its enqueueing.
+ *
+ * @example
+ * import { zeros } from "@warpwright/runtime";
+ * import { wallClockTimer } from "@warpwright/testing";
+ *
+ * const x = zeros([1024]);
+ * console.log(await wallClockTimer(() => void x.fill(1), 100, "cpu")); // microseconds a call
  */
 export const wallClockTimer: Timer = async (enqueue, calls, device) => {
   const stream = device === "cpu" ? undefined : CudaStream.default(device);

@@ -35,10 +35,10 @@ const arithmetic = { rtol: 6e-6, ofLargest: 5e-7 };
  * - `reduction`: a float32 sum over thousands of terms, in any order, adds a few more bits.
  * - `roundedOnce`: where the contract is float32 throughout and one rounding at the end, by which a
  *   16-bit result is half an ulp off: a second rounding anywhere shows. The golden files' rule.
- * - `roundedTwice`: where the contract rounds an intermediate value to the 16-bit dtype as well. The
- *   reference does so too, and does not round its result. Where the last bit of float32 arithmetic
- *   tips the first rounding, that is an ulp of the intermediate value, which may be two of the
- *   result; the second rounding adds half of one.
+ * - `roundedTwice`: where the contract rounds an intermediate value to the 16-bit dtype as well.
+ *   The reference does so too, and does not round its result. Where the last bit of float32
+ *   arithmetic tips the first rounding, that is an ulp of the intermediate value, which may be two
+ *   of the result; the second rounding adds half of one.
  */
 export const tolerances: Readonly<
   Record<"elementwise" | "reduction" | "roundedOnce" | "roundedTwice", ToleranceTable>

@@ -41,6 +41,8 @@ export interface Native {
     dtype: number,
   ): void;
   reverse(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
+  /** An object with a tensor handle's tag, on the CPU and without memory, whose struct says so. */
+  forgeHandle(magic: number, major: number, minor: number): Handle;
 }
 
 export const native = require("../prebuilds/linux-x64/headers-test.node") as Native;

@@ -1,6 +1,6 @@
 // Every conversion of dtype.h on all 65,536 patterns of each 16-bit type, and on what lies between
 // them, against arithmetic in float64.
-import { empty, type Tensor, tensor } from "@warpwright/runtime";
+import { type Device, empty, type Tensor, tensor } from "@warpwright/runtime";
 import { dtypeCode, handleOf, streamFor } from "@warpwright/runtime/kernel";
 import { type FloatDType, fromBits, roundTo, testDevices, toBits } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
@@ -44,10 +44,10 @@ function aroundEveryNumber(dtype: FloatDType): Float32Array {
   return Float32Array.from(values);
 }
 
-function inputFor(from: FloatDType, to: FloatDType, device: string): Tensor {
+function inputFor(from: FloatDType, to: FloatDType, device: Device): Tensor {
   return from === "float32"
-    ? tensor(aroundEveryNumber(to), { device: device as "cpu" })
-    : tensor(patterns, { dtype: from, device: device as "cpu" });
+    ? tensor(aroundEveryNumber(to), { device })
+    : tensor(patterns, { dtype: from, device });
 }
 
 describe.each(testDevices())("conversions on %s", (device) => {

@@ -22,7 +22,8 @@ describeCuda("launch", () => {
   }
 
   // Up to, just beyond and far beyond 48 KiB with the kernel's 4 KiB of static shared memory.
-  test.each([1, 1000, 12_288, 12_289, 13_312, 13_313, 50_000])("shared memory of %i floats", (size) => {
+  const sizes = [1, 1000, 12_288, 12_289, 13_312, 13_313, 50_000];
+  test.each(sizes)("shared memory of %i floats", (size) => {
     reverse(size, 256);
     reverse(size, 32);
   });

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { nativePackages, repoRoot, workspacePackages } from "../lib.mjs";
 import { copyWorkspace, type WorkspaceCopy } from "./workspace-copy.js";
 
-const kRuntime = "@warpwright/runtime";
+const runtime = "@warpwright/runtime";
 
 let copy: WorkspaceCopy;
 beforeEach(() => {
@@ -24,17 +24,17 @@ describe("changeset version", () => {
     const before = versions();
     const kernels = workspacePackages(copy.root)
       .map(({ manifest }) => manifest)
-      .filter((manifest) => manifest.peerDependencies?.[kRuntime] !== undefined);
+      .filter((manifest) => manifest.peerDependencies?.[runtime] !== undefined);
     expect(kernels).not.toHaveLength(0);
 
-    copy.addChangeset("minor", [kRuntime]);
+    copy.addChangeset("minor", [runtime]);
     const cli = createRequire(import.meta.url).resolve("@changesets/cli/bin.js");
     const run = spawnSync(process.execPath, [cli, "version"], { cwd: copy.root, encoding: "utf8" });
     expect(run.stderr + run.stdout).toContain("files have been updated");
 
     const after = versions();
-    expect(after[kRuntime]).toBe(nextMinor(before[kRuntime]!));
-    expect({ ...after, [kRuntime]: "" }).toEqual({ ...before, [kRuntime]: "" });
+    expect(after[runtime]).toBe(nextMinor(before[runtime]!));
+    expect({ ...after, [runtime]: "" }).toEqual({ ...before, [runtime]: "" });
   });
 });
 
@@ -44,7 +44,7 @@ function nextMinor(version: string): string {
 }
 
 describe("check-changesets", () => {
-  const kHeader = "packages/headers/include/warpwright/new.h";
+  const header = "packages/headers/include/warpwright/new.h";
 
   function check(...args: string[]): { status: number | null; text: string } {
     const script = path.join(repoRoot, "tooling/scripts/check-changesets.mjs");
@@ -55,11 +55,11 @@ describe("check-changesets", () => {
   }
 
   function changeHeader(): void {
-    fs.mkdirSync(path.dirname(path.join(copy.root, kHeader)), { recursive: true });
-    fs.writeFileSync(path.join(copy.root, kHeader), "#pragma once\n");
+    fs.mkdirSync(path.dirname(path.join(copy.root, header)), { recursive: true });
+    fs.writeFileSync(path.join(copy.root, header), "#pragma once\n");
   }
 
-  const kNative = nativePackages().map(({ manifest }) => manifest.name);
+  const native = nativePackages().map(({ manifest }) => manifest.name);
 
   test("nothing changed since the base", () => {
     expect(check("--base", "HEAD").status).toBe(0);
@@ -73,26 +73,26 @@ describe("check-changesets", () => {
     }
     const { status, text } = check("--base", state === "committed" ? "HEAD~1" : "HEAD");
     expect(status).toBe(1);
-    for (const name of ["@warpwright/headers", ...kNative]) expect(text).toContain(name);
+    for (const name of ["@warpwright/headers", ...native]) expect(text).toContain(name);
   });
 
   test("a changeset that forgets one native package", () => {
     changeHeader();
-    copy.addChangeset("patch", ["@warpwright/headers", ...kNative.slice(1)]);
+    copy.addChangeset("patch", ["@warpwright/headers", ...native.slice(1)]);
     const { status, text } = check("--base", "HEAD");
     expect(status).toBe(1);
-    expect(text).toContain(`names ${kNative[0]}:`);
+    expect(text).toContain(`names ${native[0]}:`);
   });
 
   test("all of them named, in two changesets", () => {
     changeHeader();
     copy.addChangeset("patch", ["@warpwright/headers"]);
-    copy.addChangeset("minor", kNative);
+    copy.addChangeset("minor", native);
     expect(check("--base", "HEAD").status).toBe(0);
   });
 
   test("without a base, what the last release did not have counts", () => {
-    copy.addChangeset("minor", ["@warpwright/headers", ...kNative]);
+    copy.addChangeset("minor", ["@warpwright/headers", ...native]);
     changeHeader();
     copy.git("add", "--all");
     copy.git("commit", "--quiet", "--message=header");
@@ -100,7 +100,7 @@ describe("check-changesets", () => {
     copy.git("rm", "--quiet", ".changeset/change-1.md");
     copy.git("commit", "--quiet", "--message=release");
     expect(check().text).toContain("did not change since the last release");
-    fs.appendFileSync(path.join(copy.root, kHeader), "// changed\n");
+    fs.appendFileSync(path.join(copy.root, header), "// changed\n");
     expect(check().status).toBe(1);
   });
 });

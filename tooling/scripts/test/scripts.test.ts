@@ -4,10 +4,11 @@ import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { checkAddon } from "../check-binary.mjs";
+import { lineProblems } from "../check-lines.mjs";
 import { expandArchs } from "../elf.mjs";
 import { isAtLeast, platformFolder, repoRoot, writeJson } from "../lib.mjs";
 
-const kScripts = path.join(repoRoot, "tooling/scripts");
+const scripts = path.join(repoRoot, "tooling/scripts");
 
 let folder: string;
 beforeAll(() => {
@@ -27,7 +28,7 @@ describe("requirements", () => {
   });
 
   test("a machine without compilers is told so in one sentence", () => {
-    const program = `import("${kScripts}/requirements.mjs").then((m) => m.requireCompilers())`;
+    const program = `import("${scripts}/requirements.mjs").then((m) => m.requireCompilers())`;
     const run = spawnSync(process.execPath, ["--eval", program], {
       env: { PATH: folder },
       encoding: "utf8",
@@ -35,6 +36,15 @@ describe("requirements", () => {
     expect(run.stderr).toContain(
       "building needs g++ (not found), make (not found), cmake (not found)",
     );
+  });
+});
+
+describe("check-lines", () => {
+  test("a line of 100 characters and a file of 300 lines are long enough", () => {
+    const line = "é".repeat(100);
+    expect(lineProblems("a.ts", `${line}\n`.repeat(300))).toEqual([]);
+    expect(lineProblems("a.ts", `x\n${line}.\nx\n`)).toEqual(["a.ts:2 has 101 columns"]);
+    expect(lineProblems("a.ts", "\n".repeat(301))).toEqual(["a.ts has 301 lines"]);
   });
 });
 
@@ -46,7 +56,7 @@ describe("build-native", () => {
     [{ TURBO_HASH: "0" }, ".toolchain.json does not describe this toolchain"],
   ])("%o is refused", (options, expected) => {
     writeJson(path.join(folder, "package.json"), { name: "@warpwright/none", version: "0.0.0" });
-    const run = spawnSync(process.execPath, [path.join(kScripts, "build-native.mjs")], {
+    const run = spawnSync(process.execPath, [path.join(scripts, "build-native.mjs")], {
       cwd: folder,
       // No program of that name: hides nvcc, and is not what .toolchain.json says of the compiler.
       env: { PATH: process.env.PATH, CUDACXX: "no-such-nvcc", CXX: "no-such-cxx", ...options },
@@ -58,7 +68,11 @@ describe("build-native", () => {
 });
 
 describe("check-binary", () => {
-  const kManifest = { name: "@warpwright/none", version: "0.0.0", binary: { napi_versions: [9] } };
+  const goodManifest = {
+    name: "@warpwright/none",
+    version: "0.0.0",
+    binary: { napi_versions: [9] },
+  };
 
   function stage(source: string, flags: readonly string[], info: object): void {
     const staged = path.join(folder, "prebuilds", platformFolder);
@@ -69,20 +83,20 @@ describe("check-binary", () => {
     writeJson(path.join(staged, "build-info.json"), info);
   }
 
-  const kInfo = { version: "0.0.0", cuda: false, archs: [], glibc: "0" };
-  const kEntries =
+  const goodInfo = { version: "0.0.0", cuda: false, archs: [], glibc: "0" };
+  const entryPoints =
     'extern "C" void napi_register_module_v1() {}\n' +
     'extern "C" int node_api_module_get_api_version_v1() { return 9; }\n';
 
   test("an addon as it must be", () => {
-    stage(kEntries, ["-nodefaultlibs", "-lc"], kInfo);
-    expect(checkAddon(folder, kManifest)).toEqual([]);
+    stage(entryPoints, ["-nodefaultlibs", "-lc"], goodInfo);
+    expect(checkAddon(folder, goodManifest)).toEqual([]);
   });
 
   test("a foreign library, a symbol too many, and a build-info of something else", () => {
-    const source = `#include <iostream>\n${kEntries}void extra() { std::cout << 1; }\n`;
-    stage(source, [], { ...kInfo, version: "0.0.1", cuda: true, archs: ["80"] });
-    const problems = checkAddon(folder, kManifest).join("\n");
+    const source = `#include <iostream>\n${entryPoints}void extra() { std::cout << 1; }\n`;
+    stage(source, [], { ...goodInfo, version: "0.0.1", cuda: true, archs: ["80"] });
+    const problems = checkAddon(folder, goodManifest).join("\n");
     expect(problems).toContain("exports");
     expect(problems).toContain("needs libstdc++.so.6");
     expect(problems).toContain("holds [], build-info says [80-real,80-virtual]");
@@ -90,8 +104,8 @@ describe("check-binary", () => {
   });
 
   test("a CPU build where CUDA is required", () => {
-    stage(kEntries, ["-nodefaultlibs", "-lc"], kInfo);
-    const problems = checkAddon(folder, kManifest, { requireCuda: true });
+    stage(entryPoints, ["-nodefaultlibs", "-lc"], goodInfo);
+    const problems = checkAddon(folder, goodManifest, { requireCuda: true });
     expect(problems).toEqual(["@warpwright/none was built without CUDA"]);
   });
 

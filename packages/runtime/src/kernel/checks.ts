@@ -3,62 +3,15 @@ import { describe, isPromise, listOf, quote, shapeText } from "../describe.js";
 import { type DType, type FloatDType, isFloat } from "../dtypes.js";
 import {
   deviceError,
-  disposedError,
   dtypeError,
   kindError,
   overlapError,
   shapeError,
   valueError,
 } from "../errors.js";
-import { type Branded, HANDLE } from "../internals.js";
-import type { Handle } from "../native.js";
+import { isRecord } from "../records.js";
 import type { Tensor } from "../tensor.js";
 import { nearest } from "./nearest.js";
-
-/**
- * The native handle of a tensor, of this copy of the runtime or another.
- *
- * @throws Error ERR_DISPOSED
- *
- * @example
- * import { tensor } from "@warpwright/runtime";
- * import { handleOf } from "@warpwright/runtime/kernel";
- *
- * const handle = handleOf(tensor([1, 2])); // what addons unwrap
- */
-export function handleOf(tensor: Tensor): Handle {
-  const handle = (tensor as Tensor | null | undefined)?.[HANDLE];
-  if (handle) return handle;
-  if (handle === null) throw disposedError("handleOf: the tensor has been disposed");
-  throw kindError(`handleOf: expected a Tensor, got ${describe(tensor)}`);
-}
-
-/** Whether the value is a tensor of this copy of the runtime or another, disposed or not. */
-export function isTensor(value: unknown): value is Tensor {
-  return typeof value === "object" && value !== null && (value as Branded)[HANDLE] !== undefined;
-}
-
-/**
- * Checks that the value is a Tensor that has not been disposed.
- *
- * @throws TypeError ERR_KIND; Error ERR_DISPOSED
- *
- * @example
- * import { tensor } from "@warpwright/runtime";
- * import { checkTensor } from "@warpwright/runtime/kernel";
- *
- * checkTensor("rmsnorm", "x", tensor([1, 2]));
- */
-export function checkTensor(op: string, name: string, value: unknown): asserts value is Tensor {
-  if (typeof value === "object" && value !== null) {
-    const handle = (value as Branded)[HANDLE];
-    if (handle) return;
-    if (handle === null) throw disposedError(`${op}: ${name} has been disposed`);
-  }
-  const remedy = isPromise(value) ? "; await it first" : "";
-  const found = describe(value) === "a Tensor" ? "one without memory" : describe(value);
-  throw kindError(`${op}: expected ${name} to be a Tensor, got ${found}${remedy}`);
-}
 
 /**
  * Checks that a tensor has the dtype, or one of them.
@@ -229,9 +182,10 @@ export function checkBoolean(op: string, name: string, value: unknown): asserts 
 }
 
 /**
- * Checks that the options are an object whose keys are all known.
+ * Checks that the options are an object, plain or of a class, whose own keys are all known.
  *
- * @throws TypeError ERR_KIND; RangeError ERR_VALUE that names the nearest known options
+ * @throws TypeError ERR_KIND, also for what holds its contents elsewhere, such as a Map or a
+ *   promise; RangeError ERR_VALUE that names the nearest known options
  *
  * @example
  * import { checkOptions } from "@warpwright/runtime/kernel";
@@ -243,12 +197,13 @@ export function checkOptions(
   options: unknown,
   known: readonly string[],
 ): asserts options is object {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw kindError(`${op}: expected options to be an object, got ${describe(options)}`);
+  if (!isRecord(options)) {
+    const remedy = isPromise(options) ? "; await it first" : "";
+    const found = `${describe(options)}${remedy}`;
+    throw kindError(`${op}: expected options to be an object, got ${found}`);
   }
-  if (isTensor(options)) throw kindError(`${op}: expected options to be an object, got a Tensor`);
   for (const key in options) {
-    if (known.includes(key)) continue;
+    if (known.includes(key) || !Object.hasOwn(options, key)) continue;
     const words = listOf(nearest(key, known).map(quote));
     const hint = words === "" ? "there are none" : `the nearest known is ${words}`;
     throw valueError(`${op}: unknown option ${quote(key)}, ${hint}`);
@@ -269,7 +224,7 @@ export function checkOptions(
 export function checkWritable(op: string, name: string, out: Tensor): void {
   const { shape, strides } = out;
   for (let i = 0; i < shape.length; i++) {
-    if (strides[i] !== 0 || shape[i]! <= 1) continue;
+    if (strides[i] !== 0 || shape[i]! <= 1 || out.size === 0) continue;
     throw overlapError(
       `${op}: expected ${name} to have no stride of 0, got strides ${shapeText(strides)}`,
     );

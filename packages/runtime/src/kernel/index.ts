@@ -7,7 +7,7 @@
 import "../tensor.js"; // defines what newTensor makes
 
 export { deviceOrdinal } from "../arguments.js";
-export { type DType, dtypeCode, type FloatDType, isFloat } from "../dtypes.js";
+export { type DType, dtypeCode, type FloatDType, isFloat, parseFloatDType } from "../dtypes.js";
 export {
   captureError,
   deviceError,
@@ -34,12 +34,11 @@ export {
   checkOneOf,
   checkOptions,
   checkShape,
-  checkTensor,
   checkWritable,
-  handleOf,
   type NumberBounds,
 } from "./checks.js";
 export { denseRows } from "./dense-rows.js";
+export { checkTensor, handleOf } from "./handles.js";
 export { fillOn, newFilled, newTensor } from "./memory.js";
 export { checkOverlap, type OverlapRule } from "./overlap.js";
 export * from "./rows.js";

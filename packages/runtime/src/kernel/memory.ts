@@ -12,6 +12,7 @@ import type { Tensor } from "../tensor.js";
 /**
  * An uninitialised contiguous tensor whose memory is ordered on the call's stream.
  *
+ * @param op begins the message of an error. Default "newTensor"
  * @throws RangeError ERR_VALUE or CudaError where the memory is not to be had
  *
  * @example
@@ -24,8 +25,9 @@ export function newTensor<D extends DType>(
   dtype: D,
   device: DeviceName,
   stream: StreamHandle | null,
+  op = "newTensor",
 ): Tensor<D> {
-  return makeTensor(allocateBlock(shape, dtype, device, stream));
+  return makeTensor(allocateBlock(op, shape, dtype, device, stream));
 }
 
 /**
@@ -62,7 +64,7 @@ export function newFilled<D extends DType>(
 ): Tensor<D> {
   const name = usableDevice(op, device);
   const stream = streamFor(op, name);
-  const tensor = newTensor(shape, dtype, name, stream);
+  const tensor = newTensor(shape, dtype, name, stream, op);
   fillOn(stream, tensor as Tensor, value);
   return tensor;
 }

@@ -1,9 +1,10 @@
 // The safetensors file format: an 8-byte little-endian length, a JSON header of that length, and
 // the tensors' bytes, which the header must cover without gap or overlap.
 
-import { quote } from "../describe.js";
+import { cut, quote, shapeText } from "../describe.js";
 import type { DType } from "../dtypes.js";
 import { fileError } from "../errors.js";
+import { isRecord } from "../records.js";
 import { duplicateKey } from "./duplicate-key.js";
 
 /** What a file's header says of one tensor. */
@@ -123,9 +124,7 @@ function parseEntry(file: string, name: string, value: unknown): SafetensorsEntr
   if (width !== null) {
     const needed = shape.reduce((product, size) => product * size, width);
     if (needed !== end - begin) {
-      throw fault(
-        `expected ${needed} bytes for ${dtype} [${shape.join(", ")}], got ${end - begin}`,
-      );
+      throw fault(`expected ${needed} bytes for ${dtype} ${shapeText(shape)}, got ${end - begin}`);
     }
   }
   return { name, dtype, shape, begin, end };
@@ -162,15 +161,16 @@ function parseMetadata(file: string, metadata: unknown): Record<string, string> 
   return metadata as Record<string, string>;
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function isCounts(value: unknown): value is number[] {
   return Array.isArray(value) && value.every((count) => Number.isSafeInteger(count) && count >= 0);
 }
 
 /** ERR_FILE that names the file. */
 export function broken(file: string, what: string, cause?: unknown): Error {
-  return fileError(`loadSafetensors: ${file}: ${what}`, cause);
+  return fileError(`loadSafetensors: ${cut(file)}: ${what}`, cause);
+}
+
+/** What the system says of a file, of which a path may fill any number of characters. */
+export function reasonOf(cause: unknown): string {
+  return cut((cause as Error).message, 400);
 }

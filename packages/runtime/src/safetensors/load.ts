@@ -1,4 +1,4 @@
-import { type FileHandle, open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { basename } from "node:path";
 import { type Device, parseShape } from "../arguments.js";
 import { allocateBlock, convertBlock } from "../blocks.js";
@@ -12,6 +12,7 @@ import { makeTensor } from "../making.js";
 import { native, type StreamHandle } from "../native.js";
 import { streamFor } from "../streams.js";
 import type { Tensor } from "../tensor.js";
+import { openFile, readFully } from "./files.js";
 import {
   broken,
   fileDTypes,
@@ -23,11 +24,11 @@ import {
 } from "./format.js";
 import { readShards } from "./shards.js";
 
-/** What the filter of loadSafetensors decides by. */
+/** What the filter of loadSafetensors decides by; a frozen copy. */
 export interface SafetensorsInfo {
   /** The file's own name of the dtype, such as "BF16". */
-  dtype: string;
-  shape: readonly number[];
+  readonly dtype: string;
+  readonly shape: readonly number[];
 }
 
 /** Options of loadSafetensors(). */
@@ -49,6 +50,8 @@ export interface Safetensors {
   dispose(): void;
 }
 
+const op = "loadSafetensors";
+
 // Large enough to keep a disk busy, small beside a checkpoint.
 const chunkBytes = 8 * 2 ** 20;
 
@@ -63,6 +66,7 @@ interface Plan {
 /**
  * Loads a .safetensors file, or all shards that a model.safetensors.index.json names, which lie
  * beside it. Reads in pieces of 8 MB straight to the device; nothing is left behind on an error.
+ * In a BOOL tensor any byte but 0 counts as 1; other readers take such a file too.
  *
  * @throws (as rejections) Error ERR_FILE for a file that cannot be read, that is cut off or
  *   inconsistent, or that has a dtype that tensors lack and the filter wants; TypeError ERR_KIND,
@@ -99,13 +103,12 @@ export async function loadSafetensors(
 }
 
 function parseOptions(path: unknown, options: LoadSafetensorsOptions): Plan {
-  const op = "loadSafetensors";
   if (typeof path !== "string") {
     throw kindError(`${op}: expected path to be a string, got ${describe(path)}`);
   }
   checkOptions(op, options, ["device", "dtype", "filter"]);
-  const { device = "cpu", filter } = options;
-  const dtype = options.dtype === undefined ? undefined : parseDType(op, options.dtype);
+  const { device = "cpu", dtype: wanted, filter } = options;
+  const dtype = wanted === undefined ? undefined : parseDType(op, wanted);
   if (dtype !== undefined && !isFloat(dtype)) {
     throw dtypeError(`${op}: expected dtype float32, float16 or bfloat16, got ${dtype}`);
   }
@@ -124,7 +127,7 @@ async function loadFile(
   metadata: Map<string, string>,
 ): Promise<void> {
   const file = basename(path);
-  const handle = await opened(path);
+  const handle = await openFile(path);
   try {
     const { header, dataStart } = await readHeader(file, handle);
     const stored = new Set(header.entries.map(({ name }) => name));
@@ -141,21 +144,11 @@ async function loadFile(
   }
 }
 
-async function opened(path: string): Promise<FileHandle> {
-  try {
-    return await open(path, "r");
-  } catch (cause) {
-    throw broken(basename(path), `cannot open it: ${(cause as Error).message}`, cause);
-  }
-}
-
 async function readHeader(
   file: string,
   handle: FileHandle,
 ): Promise<{ header: SafetensorsHeader; dataStart: number }> {
-  const stat = await handle.stat();
-  if (!stat.isFile()) throw broken(file, "expected a file");
-  const { size } = stat;
+  const { size } = await handle.stat();
   const length = new Uint8Array(Math.min(size, lengthBytes));
   await readFully(file, handle, length, 0);
   const bytes = new Uint8Array(parseHeaderLength(file, length, size));
@@ -166,10 +159,11 @@ async function readHeader(
 
 function wanted({ name, dtype, shape }: SafetensorsEntry, { filter }: Plan): boolean {
   if (filter === undefined) return true;
-  const answer: unknown = filter(name, { dtype, shape });
+  const info = Object.freeze({ dtype, shape: Object.freeze([...shape]) });
+  const answer: unknown = filter(name, info);
   if (!isPromise(answer)) return Boolean(answer);
   answer.then(undefined, () => {});
-  throw kindError("loadSafetensors: expected filter to return a boolean, got a promise");
+  throw kindError(`${op}: expected filter to return a boolean, got a promise`);
 }
 
 async function loadTensor(
@@ -187,13 +181,14 @@ async function loadTensor(
       `tensor ${quote(entry.name)}: expected dtype ${known}, got ${quote(entry.dtype)}`,
     );
   }
-  const stream = streamFor("loadSafetensors", plan.device);
+  const stream = streamFor(op, plan.device);
   const shape = checkedShape(file, entry, stored);
-  const block = allocateBlock(shape, stored, plan.device, stream);
+  const block = allocateBlock(op, shape, stored, plan.device, stream);
   try {
     for (let at = entry.begin; at < entry.end; at += chunkBytes) {
       const piece = plan.chunk.subarray(0, Math.min(chunkBytes, entry.end - at));
       await readFully(file, handle, piece, dataStart + at);
+      if (stored === "bool") for (let i = 0; i < piece.length; i++) piece[i] &&= 1;
       native().write(block.handle, at - entry.begin, piece, stream);
     }
     return makeTensor(inDType(block, plan, stream));
@@ -205,43 +200,16 @@ async function loadTensor(
 
 function checkedShape(file: string, entry: SafetensorsEntry, dtype: DType): readonly number[] {
   try {
-    return parseShape("loadSafetensors", entry.shape, dtype);
+    return parseShape(op, entry.shape, dtype);
   } catch (cause) {
-    const reason = (cause as Error).message.replace("loadSafetensors: ", "");
+    const reason = (cause as Error).message.replace(`${op}: `, "");
     throw broken(file, `tensor ${quote(entry.name)}: ${reason}`, cause);
   }
 }
 
 function inDType(block: Block, { dtype }: Plan, stream: StreamHandle | null): Block {
   if (dtype === undefined || dtype === block.dtype || !isFloat(block.dtype)) return block;
-  const converted = convertBlock(block, dtype, stream);
+  const converted = convertBlock(op, block, dtype, stream);
   native().dispose(block.handle);
   return converted;
-}
-
-async function readFully(
-  file: string,
-  handle: FileHandle,
-  into: Uint8Array,
-  position: number,
-): Promise<void> {
-  let done = 0;
-  while (done < into.length) {
-    const { bytesRead } = await read(file, handle, into.subarray(done), position + done);
-    if (bytesRead === 0) throw broken(file, "the file is cut off");
-    done += bytesRead;
-  }
-}
-
-async function read(
-  file: string,
-  handle: FileHandle,
-  into: Uint8Array,
-  position: number,
-): Promise<{ bytesRead: number }> {
-  try {
-    return await handle.read(into, 0, into.length, position);
-  } catch (cause) {
-    throw broken(file, `cannot read it: ${(cause as Error).message}`, cause);
-  }
 }

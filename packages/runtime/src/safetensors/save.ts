@@ -1,17 +1,20 @@
 import { randomBytes } from "node:crypto";
-import { type FileHandle, open, rename, rm } from "node:fs/promises";
-import { basename } from "node:path";
+import { type FileHandle, open, readlink, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, resolve } from "node:path";
+import { types } from "node:util";
 import { convertBlock, live } from "../blocks.js";
-import { describe, quote } from "../describe.js";
+import { cut, describe, quote } from "../describe.js";
 import { type DType, dtypeBytes } from "../dtypes.js";
 import { fileError, kindError, valueError } from "../errors.js";
 import type { Block } from "../internals.js";
-import { checkOptions, checkTensor, isTensor } from "../kernel/checks.js";
+import { checkOptions } from "../kernel/checks.js";
+import { checkTensor } from "../kernel/handles.js";
 import { elementCount, isDense } from "../layout.js";
 import { native } from "../native.js";
+import { isRecord } from "../records.js";
 import { streamFor } from "../streams.js";
 import type { Tensor } from "../tensor.js";
-import { fileDTypes, isRecord, lengthBytes, maxHeaderBytes } from "./format.js";
+import { fileDTypes, lengthBytes, maxHeaderBytes, reasonOf } from "./format.js";
 
 /** Options of saveSafetensors(). */
 export interface SaveSafetensorsOptions {
@@ -28,16 +31,20 @@ interface Item {
 const op = "saveSafetensors";
 const chunkBytes = 8 * 2 ** 20;
 
+// Half of a pair in UTF-16, which UTF-8 cannot have.
+const halfCharacter = /\p{Surrogate}/u;
+
 const fileNames = new Map(Object.entries(fileDTypes).map(([name, dtype]) => [dtype, name]));
 
 /**
  * Saves tensors, of any device and strides, as a .safetensors file. It is written beside the target
- * and renamed when complete, so that no reader sees half a file. The tensors may be disposed before
- * the promise resolves, but not written to.
+ * and renamed when complete, so that no reader sees half a file. A file that it replaces gives it
+ * its permissions, and a symbolic link stays one. The tensors may be disposed before the promise
+ * resolves, but not written to.
  *
  * @param tensors by name
- * @throws (as rejections) TypeError ERR_KIND; RangeError ERR_VALUE for a name that the format does
- *   not have; Error ERR_DISPOSED, ERR_FILE where the file cannot be written; CudaError
+ * @throws (as rejections) TypeError ERR_KIND; RangeError ERR_VALUE for a name or metadata that the
+ *   format does not have; Error ERR_DISPOSED, ERR_FILE where the file cannot be written; CudaError
  *
  * @example
  * import { ones, saveSafetensors } from "@warpwright/runtime";
@@ -66,7 +73,7 @@ function parseArguments(
   if (typeof path !== "string") {
     throw kindError(`${op}: expected path to be a string, got ${describe(path)}`);
   }
-  if (!isRecord(tensors) || isTensor(tensors)) {
+  if (!types.isMap(tensors) && !isRecord(tensors)) {
     throw kindError(`${op}: expected tensors to be a Map or an object, got ${describe(tensors)}`);
   }
   checkOptions(op, options, ["metadata"]);
@@ -74,23 +81,28 @@ function parseArguments(
   if (!isRecord(metadata)) {
     throw kindError(`${op}: expected metadata to be an object, got ${describe(metadata)}`);
   }
-  for (const [key, value] of Object.entries(metadata)) {
-    if (typeof value === "string") continue;
-    throw kindError(
-      `${op}: expected metadata ${quote(key)} to be a string, got ${describe(value)}`,
-    );
+  const entries = Object.entries(metadata);
+  for (const [key, value] of entries) {
+    if (typeof value !== "string") {
+      throw kindError(
+        `${op}: expected metadata ${quote(key)} to be a string, got ${describe(value)}`,
+      );
+    }
+    if (halfCharacter.test(key) || halfCharacter.test(value)) {
+      throw valueError(`${op}: expected metadata ${quote(key)} of whole characters`);
+    }
   }
-  return metadata;
+  return Object.fromEntries(entries);
 }
 
 /** The tensors in the file's order, with a reference of ours to each. */
 function collect(tensors: ReadonlyMap<string, Tensor> | Readonly<Record<string, Tensor>>): Item[] {
-  const named = tensors instanceof Map ? [...tensors] : Object.entries(tensors);
+  const named = types.isMap(tensors) ? [...tensors] : Object.entries(tensors);
   for (const [name, tensor] of named as [unknown, unknown][]) {
     if (typeof name !== "string") {
       throw kindError(`${op}: expected names to be strings, got ${describe(name)}`);
     }
-    if (name === "__metadata__" || /\p{Surrogate}/u.test(name)) {
+    if (name === "__metadata__" || halfCharacter.test(name)) {
       throw valueError(`${op}: expected the name of a tensor, got ${quote(name)}`);
     }
     checkTensor(op, quote(name), tensor);
@@ -126,31 +138,59 @@ function header(items: readonly Item[], metadata: Readonly<Record<string, string
 }
 
 async function writeBeside(path: string, head: Uint8Array, items: readonly Item[]): Promise<void> {
-  const temporary = `${path}.${randomBytes(6).toString("hex")}.part`;
+  const target = await onDisk(path, resolveTarget(path));
+  const mode = await modeOf(path, target);
+  const temporary = `${target}.${randomBytes(6).toString("hex")}.part`;
   try {
-    const handle = await open(temporary, "wx");
+    const handle = await onDisk(path, open(temporary, "wx", mode));
     try {
-      await handle.writeFile(head);
-      for (const item of items) await writeItem(handle, item);
-      await handle.sync();
+      if (mode !== undefined) await onDisk(path, handle.chmod(mode)); // whatever the umask took
+      await onDisk(path, handle.writeFile(head));
+      for (const item of items) await writeItem(path, handle, item);
+      await onDisk(path, handle.sync());
     } finally {
-      await handle.close();
+      await onDisk(path, handle.close());
     }
-    await rename(temporary, path);
+    await onDisk(path, rename(temporary, target));
   } catch (error) {
     await rm(temporary, { force: true }).catch(() => {}); // the first error is the one to tell
-    if ((error as { syscall?: unknown }).syscall === undefined) throw error;
-    throw fileError(
-      `${op}: ${basename(path)}: cannot write it: ${(error as Error).message}`,
-      error,
-    );
+    throw error;
   }
 }
 
-async function writeItem(handle: FileHandle, { block, bytes }: Item): Promise<void> {
+/** The file to replace: the one behind a symbolic link, which stays, whether it is there or not. */
+async function resolveTarget(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== "ENOENT") throw error;
+  }
+  const link = await readlink(path).catch(() => null);
+  if (link === null) return path;
+  return resolveTarget(resolve(await realpath(dirname(path)), link));
+}
+
+/** The permissions of a file that is there; ERR_FILE for what a rename must not replace. */
+async function modeOf(path: string, target: string): Promise<number | undefined> {
+  const found = await stat(target).catch(() => null);
+  if (found === null) return undefined;
+  if (found.isFile()) return found.mode & 0o7777;
+  throw fileError(`${op}: ${cut(basename(path))}: expected a file`);
+}
+
+async function onDisk<T>(path: string, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (cause) {
+    const reason = `cannot write it: ${reasonOf(cause)}`;
+    throw fileError(`${op}: ${cut(basename(path))}: ${reason}`, cause);
+  }
+}
+
+async function writeItem(path: string, handle: FileHandle, { block, bytes }: Item): Promise<void> {
   if (elementCount(block.shape) === 0) return;
   const stream = streamFor(op, block.device);
-  const dense = isDense(block) ? block : convertBlock(block, block.dtype, stream);
+  const dense = isDense(block) ? block : convertBlock(op, block, block.dtype, stream);
   try {
     const start = dense.offset * dtypeBytes(dense.dtype);
     const chunk = new Uint8Array(Math.min(bytes, chunkBytes));
@@ -158,7 +198,7 @@ async function writeItem(handle: FileHandle, { block, bytes }: Item): Promise<vo
       const piece = chunk.subarray(0, Math.min(chunk.length, bytes - at));
       if (block.device === "cpu") native().readSync(dense.handle, start + at, piece, null);
       else await native().read(dense.handle, start + at, piece, stream);
-      await handle.writeFile(piece);
+      await onDisk(path, handle.writeFile(piece));
     }
   } finally {
     if (dense !== block) native().dispose(dense.handle);

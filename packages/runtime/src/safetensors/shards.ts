@@ -1,8 +1,9 @@
-import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { quote } from "../describe.js";
+import { isRecord } from "../records.js";
 import { duplicateKey } from "./duplicate-key.js";
-import { broken, isRecord } from "./format.js";
+import { openFile, readWhole } from "./files.js";
+import { broken } from "./format.js";
 
 /** A file of a checkpoint, and which of its tensors are wanted; null for all. */
 export interface Shard {
@@ -30,12 +31,16 @@ export async function readShards(path: string): Promise<Shard[]> {
 }
 
 async function readText(file: string, path: string): Promise<string> {
-  let bytes: Uint8Array;
+  const handle = await openFile(path);
   try {
-    bytes = await readFile(path);
-  } catch (cause) {
-    throw broken(file, `cannot read it: ${(cause as Error).message}`, cause);
+    const bytes = await readWhole(file, handle);
+    return decode(file, bytes);
+  } finally {
+    await handle.close();
   }
+}
+
+function decode(file: string, bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
