@@ -1,10 +1,9 @@
-import type { Device, Tensor } from "@warpwright/runtime";
+import type { Device, DType, Tensor } from "@warpwright/runtime";
 import {
   checkBoolean,
   checkFinite,
   checkOptions,
   checkTensor,
-  type FloatDType,
   newFilled,
   parseFloatDType,
   shapeError,
@@ -21,8 +20,8 @@ export interface RMSNormOptions {
   weightOffset?: number | undefined;
   /** As in RmsnormOptions. Default "float32". */
   casting?: Casting | undefined;
-  /** Of the weight. Default "float32". */
-  dtype?: FloatDType | undefined;
+  /** Of the weight: float32, float16 or bfloat16. Default "float32". */
+  dtype?: DType | undefined;
   /** Of the weight. Default "cpu". */
   device?: Device | undefined;
 }

@@ -174,7 +174,9 @@ cudaError_t transfer_bytes(const TensorHandle& dst, void* to, const TensorHandle
   if (dst.device == kCpu) return cuda::copy_to_host(stream, to, from, bytes);
   // The source's values come from streams of its own device, which nothing has ordered with ours.
   if (const auto status = wait_for_users(stream, src.storage)) return status;
-  return cuda::copy_from_peer(stream, to, from, src.device, bytes);
+  if (const auto status = cuda::copy_from_peer(stream, to, from, src.device, bytes)) return status;
+  // And what they do with it next, such as overwriting it, comes after the copy.
+  return hold_users(stream, src.storage);
 }
 
 // transfer(dst, dstByteOffset, src, srcByteOffset, bytes, stream)

@@ -116,6 +116,18 @@ cudaError_t wait_for_users(cuda::Stream waiter, Storage* storage) {
   return status;
 }
 
+cudaError_t hold_users(cuda::Stream until, Storage* storage) {
+  const std::lock_guard lock(storage->mutex);
+  cudaError_t status = cudaSuccess;
+  const auto hold = [&](const cuda::Stream& other) {
+    if (status == cudaSuccess && other.stream != until.stream)
+      status = cuda::wait_for_stream(other, until);
+  };
+  if (storage->home != nullptr) hold(storage->home->stream);
+  for (const StreamState* user : storage->users) hold(user->stream);
+  return status;
+}
+
 namespace {
 
 cudaError_t alloc(int32_t device, uint64_t size, cudaStream_t stream, Storage** storage,

@@ -40,6 +40,9 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream);
 // Makes `waiter` wait for everything that the storage's streams have been given so far.
 cudaError_t wait_for_users(cuda::Stream waiter, Storage* storage);
 
+// Our own streams that the storage was used on go on only after what `until` has been given so far.
+cudaError_t hold_users(cuda::Stream until, Storage* storage);
+
 extern const RuntimeApi kRuntimeApi;
 
 }  // namespace ww

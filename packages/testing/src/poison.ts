@@ -13,7 +13,7 @@ const poisonBytes = {
   int32: new Uint8Array(4).fill(integerByte),
   int64: new Uint8Array(8).fill(integerByte),
   uint8: Uint8Array.of(integerByte),
-  bool: Uint8Array.of(integerByte),
+  bool: Uint8Array.of(1), // bools are 0 or 1
 } as const satisfies Record<DType, Uint8Array>;
 
 export interface PoisonOptions<D extends DType = DType> {
@@ -25,8 +25,9 @@ export interface PoisonOptions<D extends DType = DType> {
 
 /**
  * A contiguous tensor in which every element is poison: NaN in the floating-point dtypes, bytes of
- * 0xa5 in the others. An output that starts as poison shows every element that was never written.
- * The bytes are laid out on the host first: for gigabytes on a GPU, `fill(NaN)` an empty tensor.
+ * 0xa5 in the integers, true in bool. An output that starts as poison shows every element that was
+ * never written. The bytes are laid out on the host first: for gigabytes on a GPU, `fill(NaN)` an
+ * empty tensor.
  *
  * @example
  * import { poisoned } from "@warpwright/testing";
