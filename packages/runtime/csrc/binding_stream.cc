@@ -99,7 +99,7 @@ Napi::Value wrap_stream(const Napi::CallbackInfo& info) {
   const auto stream = reinterpret_cast<cudaStream_t>(address);
   StreamState* state = find_stream_state(stream);
   int actual = state == nullptr ? 0 : state->stream.device;
-  if (state == nullptr) check(env, cuda::stream_device(stream, &actual), kOp);
+  if (state == nullptr) check(env, cuda::stream_device(stream, device, &actual), kOp);
   if (actual != device) {
     if (state != nullptr) release_stream_state(state);
     throw device_error(env, expected(kOp) + "a stream of cuda:" + std::to_string(device) +

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -20,13 +21,28 @@ constexpr auto kSpin = std::chrono::microseconds(50);
 constexpr auto kFirstPause = std::chrono::microseconds(20);
 constexpr auto kLastPause = std::chrono::microseconds(100);
 
+class Completion;
+Completion& completion();
+
 class Completion {
  public:
   // Throws std::system_error if the system has no thread left.
   void start_thread() {
     const std::lock_guard lock(mutex_);
-    if (!started_) std::thread([this] { run(); }).detach();
+    if (started_) return;
+    std::thread([this] { run(); }).detach();
     started_ = true;
+    // Environments' hooks do not run at process.exit() or after an uncaught exception. This handler
+    // does, and before CUDA's own, which were registered earlier.
+    std::atexit([] { completion().park(); });
+  }
+
+  // Keeps the thread out of CUDA for good; bounded, in case the driver hangs.
+  void park() {
+    std::unique_lock lock(mutex_);
+    stopping_ = woken_ = true;
+    wake_.notify_one();
+    parked_signal_.wait_for(lock, std::chrono::seconds(1), [this] { return parked_; });
   }
 
   void watch(Job* job) {
@@ -51,7 +67,7 @@ class Completion {
   void run() {
     auto last_progress = Clock::now();
     auto pause = kFirstPause;
-    for (;;) {
+    while (!stop()) {
       const bool received = receive(last_progress, pause);
       const bool reached = look();
       if (received || reached) {
@@ -59,6 +75,15 @@ class Completion {
         pause = kFirstPause;
       }
     }
+  }
+
+  // Whether the process is ending; the thread then has nothing more to do.
+  bool stop() {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) return false;
+    parked_ = true;
+    parked_signal_.notify_all();
+    return true;
   }
 
   // Takes over new jobs, after a pause if nothing has happened for a while. Whether there are any.
@@ -90,7 +115,7 @@ class Completion {
       bool reached = false;
       const cudaError_t status = job->poll(reached);
       if (status == cudaSuccess && !reached) return false;
-      job->fail(status);
+      job->set_status(status);
       gone = !mailbox->post(job);
     }
     if (gone) delete job;
@@ -103,6 +128,9 @@ class Completion {
   std::vector<Job*> incoming_;
   bool woken_ = false;
   bool started_ = false;
+  bool stopping_ = false;
+  bool parked_ = false;
+  std::condition_variable parked_signal_;
   std::vector<Job*> jobs_;  // the thread's own
 };
 
@@ -116,8 +144,13 @@ Completion& completion() {
 
 Napi::Value Job::start(Napi::Env env, std::unique_ptr<Job> job) {
   napi_value promise = nullptr;
-  completion().start_thread();
-  if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok) throw Napi::Error::New(env);
+  try {
+    completion().start_thread();
+    if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok) throw Napi::Error::New(env);
+  } catch (...) {
+    job->finish(env);  // lets go of what the job keeps alive
+    throw;
+  }
   job->mailbox_->add_pending();
   completion().watch(job.release());
   return Napi::Value(env, promise);
@@ -133,6 +166,8 @@ void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
     if (!job->advance(env)) return completion().watch(job.release());
   } catch (const Napi::Error& error) {
     rejection = error.Value();
+  } catch (const std::exception& error) {
+    rejection = Napi::Error::New(env, error.what()).Value();
   }
   job->settle(env, rejection);
 }

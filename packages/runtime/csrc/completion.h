@@ -33,7 +33,7 @@ class Job {
   static void arrive(Napi::Env env, std::unique_ptr<Job> job);
 
   const std::shared_ptr<Mailbox>& mailbox() const { return mailbox_; }
-  void fail(cudaError_t status) { status_ = status; }
+  void set_status(cudaError_t status) { status_ = status; }
 
  protected:
   // JavaScript thread, when a step was reached without failure. Whether it was the last; throws to
@@ -56,7 +56,7 @@ class SynchronizeJob : public Job {
  public:
   SynchronizeJob(std::shared_ptr<Mailbox> mailbox, int device, cuda::Event event)
       : Job(std::move(mailbox), "synchronize"), device_(device), event_(event) {}
-  ~SynchronizeJob() override { cuda::destroy_event(event_); }
+  ~SynchronizeJob() override { cuda::destroy_event(device_, event_); }
 
   cudaError_t poll(bool& reached) override { return cuda::query_event(device_, event_, reached); }
 

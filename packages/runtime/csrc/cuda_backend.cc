@@ -187,8 +187,12 @@ void destroy_stream(Stream stream) {
   on_device(stream.device, [&] { return cudaStreamDestroy(stream.stream); });
 }
 
-cudaError_t stream_device(cudaStream_t stream, int* device) {
-  return settled(cudaStreamGetDevice(stream, device));
+cudaError_t stream_device(cudaStream_t stream, int likely, int* device) {
+  return on_device(likely, [&] { return cudaStreamGetDevice(stream, device); });
+}
+
+cudaError_t synchronize_device(int device) {
+  return on_device(device, [] { return cudaDeviceSynchronize(); });
 }
 
 cudaError_t synchronize(Stream stream) {
@@ -212,7 +216,9 @@ cudaError_t create_event(int device, Event* event) {
   return on_device(device, [&] { return cudaEventCreateWithFlags(event, cudaEventDisableTiming); });
 }
 
-void destroy_event(Event event) { settled(cudaEventDestroy(event)); }
+void destroy_event(int device, Event event) {
+  on_device(device, [&] { return cudaEventDestroy(event); });
+}
 
 cudaError_t record_event(Event event, Stream stream) {
   return on_device(stream.device, [&] { return cudaEventRecord(event, stream.stream); });

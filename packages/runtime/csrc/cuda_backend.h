@@ -55,7 +55,9 @@ cudaError_t reclaim_stream(int device, cudaStream_t* stream);
 
 cudaError_t create_stream(int device, int priority, cudaStream_t* stream);
 void destroy_stream(Stream stream);
-cudaError_t stream_device(cudaStream_t stream, int* device);
+// With the device `likely` current, so that no context is made on another.
+cudaError_t stream_device(cudaStream_t stream, int likely, int* device);
+cudaError_t synchronize_device(int device);
 cudaError_t synchronize(Stream stream);
 // What `waiter` is given from now on runs after all that `other` has been given so far.
 cudaError_t wait_for_stream(Stream waiter, Stream other);
@@ -63,7 +65,7 @@ cudaError_t wait_for_stream(Stream waiter, Stream other);
 cudaError_t wait_for_device(Stream waiter, int device);
 
 cudaError_t create_event(int device, Event* event);
-void destroy_event(Event event);
+void destroy_event(int device, Event event);
 cudaError_t record_event(Event event, Stream stream);
 // cudaSuccess and done = false while the work before it is running.
 cudaError_t query_event(int device, Event event, bool& done);

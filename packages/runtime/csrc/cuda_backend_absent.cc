@@ -40,12 +40,14 @@ void free(Stream, void*) {}
 cudaError_t reclaim_stream(int, cudaStream_t*) { return cudaErrorNotSupported; }
 cudaError_t create_stream(int, int, cudaStream_t*) { return cudaErrorNotSupported; }
 void destroy_stream(Stream) {}
-cudaError_t stream_device(cudaStream_t, int*) { return cudaErrorNotSupported; }
+cudaError_t stream_device(cudaStream_t, int, int*) { return cudaErrorNotSupported; }
+
+cudaError_t synchronize_device(int) { return cudaErrorNotSupported; }
 cudaError_t synchronize(Stream) { return cudaErrorNotSupported; }
 cudaError_t wait_for_stream(Stream, Stream) { return cudaErrorNotSupported; }
 cudaError_t wait_for_device(Stream, int) { return cudaErrorNotSupported; }
 cudaError_t create_event(int, Event*) { return cudaErrorNotSupported; }
-void destroy_event(Event) {}
+void destroy_event(int, Event) {}
 cudaError_t record_event(Event, Stream) { return cudaErrorNotSupported; }
 cudaError_t query_event(int, Event, bool& done) {
   done = true;

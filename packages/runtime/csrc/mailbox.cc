@@ -50,8 +50,7 @@ std::shared_ptr<Mailbox> Mailbox::open(Napi::Env env) {
   env.AddCleanupHook([mailbox] {
     mailbox->close();
     napi_release_threadsafe_function(mailbox->function_, napi_tsfn_abort);
-    // The completion thread lets go of this environment's jobs, so that at the end of the process
-    // nobody is inside CUDA any more. Bounded, in case the driver hangs.
+    // The completion thread lets go of this environment's jobs. Bounded, in case the driver hangs.
     wake_completion();
     const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(1);
     while (mailbox->watched > 0 && std::chrono::steady_clock::now() < until)

@@ -39,7 +39,7 @@ Staging* take_kept(int device, size_t bytes) {
 }
 
 void destroy(Staging* staging) {
-  if (staging->ready != nullptr) cuda::destroy_event(staging->ready);
+  if (staging->ready != nullptr) cuda::destroy_event(staging->device, staging->ready);
   if (staging->data != nullptr) cuda::unpin(staging->device, staging->data);
   delete staging;
 }
@@ -62,15 +62,21 @@ cudaError_t take_staging(int device, size_t bytes, Staging** result) {
 }
 
 void give_back_staging(Staging* staging) {
+  std::vector<Staging*> evicted;
   {
+    // The newest is always kept, and the oldest go: a cache that is full of what one large read
+    // needed would have every small one allocate.
     const std::lock_guard lock(cache().mutex);
-    if (cache().bytes + staging->bytes <= kMaxKeptBytes) {
-      cache().buffers.push_back(staging);
-      cache().bytes += staging->bytes;
-      return;
+    auto& buffers = cache().buffers;
+    buffers.push_back(staging);
+    cache().bytes += staging->bytes;
+    while (cache().bytes > kMaxKeptBytes && buffers.size() > 1) {
+      evicted.push_back(buffers.front());
+      cache().bytes -= buffers.front()->bytes;
+      buffers.erase(buffers.begin());
     }
   }
-  destroy(staging);  // waits for a copy that may still be filling it
+  for (Staging* old : evicted) destroy(old);  // waits for a copy that may still be filling it
 }
 
 }  // namespace ww

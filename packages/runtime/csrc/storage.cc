@@ -21,6 +21,16 @@ cudaError_t allocate_on_cuda(Storage& storage, bool zero) {
   return cuda::zero(stream, storage.data, storage.bytes);
 }
 
+// Waits until every stream that the storage was used on is idle. Whether that could be waited for.
+bool finish_users(Storage& storage) {
+  bool finished = cuda::synchronize_device(storage.device) == cudaSuccess;
+  for (const StreamState* user : storage.users)
+    finished &= cuda::synchronize(user->stream) == cudaSuccess;
+  for (const int device : storage.foreign_users)
+    finished &= cuda::synchronize_device(device) == cudaSuccess;
+  return finished;
+}
+
 // On its home stream, after the other streams' work. Where another library's stream has had a part,
 // that stream may be gone by now, with its work still running: then after all that its device has
 // been given, on a stream kept for this, which stalls nobody.
@@ -29,9 +39,11 @@ void free_on_cuda(Storage& storage) {
   cuda::Stream stream{storage.device, storage.stream};
   const bool foreign = storage.home == nullptr || !storage.foreign_users.empty();
   if (foreign && cuda::reclaim_stream(storage.device, &stream.stream) != cudaSuccess) return;
-  // If a wait fails, the context is lost or the process is ending: nothing uses the memory then.
-  wait_for_users(stream, &storage);
-  cuda::free(stream, storage.data);
+  // A wait fails where another library is capturing, where memory is short or a device is lost.
+  // Then by waiting here, or not at all: memory that may be in use is left to the end of the
+  // process.
+  if (wait_for_users(stream, &storage) == cudaSuccess || finish_users(storage))
+    cuda::free(stream, storage.data);
 }
 
 }  // namespace
@@ -82,7 +94,7 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
   if (user != nullptr) {
     waiter = user->stream;
   } else {
-    status = cuda::stream_device(stream, &waiter.device);
+    status = cuda::stream_device(stream, storage->device, &waiter.device);
   }
   if (status == cudaSuccess)
     status = storage->home != nullptr ? cuda::wait_for_stream(waiter, storage->home->stream)
@@ -103,16 +115,17 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
 cudaError_t wait_for_users(cuda::Stream waiter, Storage* storage) {
   const std::lock_guard lock(storage->mutex);
   cudaError_t status = cudaSuccess;
+  // One that cannot be waited for does not keep the others from being.
+  const auto note = [&](cudaError_t one) {
+    if (status == cudaSuccess) status = one;
+  };
   const auto wait = [&](const cuda::Stream& other) {
-    if (status == cudaSuccess && other.stream != waiter.stream)
-      status = cuda::wait_for_stream(waiter, other);
+    if (other.stream != waiter.stream) note(cuda::wait_for_stream(waiter, other));
   };
   if (storage->home != nullptr) wait(storage->home->stream);
   for (const StreamState* user : storage->users) wait(user->stream);
-  if (status == cudaSuccess && storage->home == nullptr)
-    status = cuda::wait_for_device(waiter, storage->device);
-  for (const int device : storage->foreign_users)
-    if (status == cudaSuccess) status = cuda::wait_for_device(waiter, device);
+  if (storage->home == nullptr) note(cuda::wait_for_device(waiter, storage->device));
+  for (const int device : storage->foreign_users) note(cuda::wait_for_device(waiter, device));
   return status;
 }
 
@@ -120,8 +133,9 @@ cudaError_t hold_users(cuda::Stream until, Storage* storage) {
   const std::lock_guard lock(storage->mutex);
   cudaError_t status = cudaSuccess;
   const auto hold = [&](const cuda::Stream& other) {
-    if (status == cudaSuccess && other.stream != until.stream)
-      status = cuda::wait_for_stream(other, until);
+    if (other.stream == until.stream) return;
+    const cudaError_t one = cuda::wait_for_stream(other, until);
+    if (status == cudaSuccess) status = one;
   };
   if (storage->home != nullptr) hold(storage->home->stream);
   for (const StreamState* user : storage->users) hold(user->stream);

@@ -102,8 +102,29 @@ export function convertBlock<D extends DType>(
   stream: StreamHandle | null,
 ): BlockOf<D> {
   const dst = allocateBlock(op, src.shape, dtype, src.device, stream);
-  if (elementCount(src.shape) > 0) copyBlock(dst, src, stream);
-  return dst;
+  return filled(dst, () => {
+    if (elementCount(src.shape) > 0) copyBlock(dst, src, stream);
+  });
+}
+
+/** The block after `fill`, which disposes it if that throws. */
+export function filled<B extends Block>(block: B, fill: () => void): B {
+  try {
+    fill();
+    return block;
+  } catch (error) {
+    native().dispose(block.handle);
+    throw error;
+  }
+}
+
+/** What `use` returns; the block is disposed then, also if it throws. */
+export function disposing<T>(block: Block, use: () => T): T {
+  try {
+    return use();
+  } finally {
+    native().dispose(block.handle);
+  }
 }
 
 /** The two streams of a copy between devices; null on the CPU. */
@@ -123,15 +144,14 @@ export function moveBlock<D extends DType>(
   // Whichever of the two dtypes is smaller crosses the bus.
   const crossing = dtypeBytes(dtype) < dtypeBytes(src.dtype) ? dtype : src.dtype;
   const ready = crossing === src.dtype && isDense(src);
+  const cross = (from: Block) => {
+    const dst = allocateBlock(op, src.shape, crossing, device, streams.dst);
+    return filled(dst, () => crossDevices(dst, from, streams));
+  };
   const from = ready ? src : convertBlock(op, src, crossing, streams.src);
-  const dst = allocateBlock(op, src.shape, crossing, device, streams.dst);
-  crossDevices(dst, from, streams);
-  if (!ready) native().dispose(from.handle);
-  if (isOf(dst, dtype)) return dst;
-
-  const converted = convertBlock(op, dst, dtype, streams.dst);
-  native().dispose(dst.handle);
-  return converted;
+  const crossed = ready ? cross(from) : disposing(from, () => cross(from));
+  if (isOf(crossed, dtype)) return crossed;
+  return disposing(crossed, () => convertBlock(op, crossed, dtype, streams.dst));
 }
 
 function isOf<D extends DType>(block: Block, dtype: D): block is BlockOf<D> {
@@ -151,8 +171,9 @@ export function copyAcross(op: string, dst: Block, src: Block, streams: MoveStre
     return;
   }
   const moved = moveBlock(op, src, src.dtype, dst.device, streams);
-  copyBlock(dst, { ...moved, ...expandLayout(moved, dst.shape) }, streams.dst);
-  native().dispose(moved.handle);
+  disposing(moved, () => {
+    copyBlock(dst, { ...moved, ...expandLayout(moved, dst.shape) }, streams.dst);
+  });
 }
 
 function crossDevices(dst: Block, src: Block, streams: MoveStreams): void {

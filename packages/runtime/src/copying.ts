@@ -1,5 +1,5 @@
 import type { Device } from "./arguments.js";
-import { convertBlock, copyAcross, fillBlock, live, moveBlock } from "./blocks.js";
+import { convertBlock, copyAcross, disposing, fillBlock, live, moveBlock } from "./blocks.js";
 import { describe, quote, shapeText } from "./describe.js";
 import { usableDevice } from "./devices.js";
 import { type DType, isDType, parseDType } from "./dtypes.js";
@@ -10,7 +10,6 @@ import { checkTensor, isTensor } from "./kernel/handles.js";
 import { disjoint, sameView } from "./kernel/overlap.js";
 import { broadcasts } from "./layout.js";
 import { makeTensor } from "./making.js";
-import { native } from "./native.js";
 import { type CudaStream, streamFor } from "./streams.js";
 import type { Tensor } from "./tensor.js";
 import { viewOf } from "./views.js";
@@ -82,8 +81,7 @@ export function copyInto(dst: Tensor, source: Tensor): void {
   }
   // The order of the copies within one call is not fixed, so overlapping views go by way of a copy.
   const copy = convertBlock(op, from, source.dtype, streams.src);
-  copyAcross(op, into, copy, streams);
-  native().dispose(copy.handle);
+  disposing(copy, () => copyAcross(op, into, copy, streams));
 }
 
 export function fillWith(tensor: Tensor, value: unknown): void {

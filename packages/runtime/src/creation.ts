@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { type Device, parseShape } from "./arguments.js";
-import { allocateBlock, fillBlock, moveBlock } from "./blocks.js";
+import { allocateBlock, disposing, fillBlock, moveBlock } from "./blocks.js";
 import { fillValue } from "./copying.js";
 import { describe, quote } from "./describe.js";
 import { usableDevice } from "./devices.js";
@@ -173,8 +173,7 @@ export function delivered<D extends DType>(
 ): Tensor<D> {
   if (device === "cpu") return makeTensor(block as BlockOf<D>);
   const streams = { src: null, dst: streamFor(op, device) };
-  const moved = moveBlock(op, block, block.dtype, device, streams);
-  native().dispose(block.handle);
+  const moved = disposing(block, () => moveBlock(op, block, block.dtype, device, streams));
   return makeTensor(moved as BlockOf<D>);
 }
 

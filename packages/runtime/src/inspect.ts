@@ -7,14 +7,19 @@ import type { Tensor } from "./tensor.js";
 
 const shownValues = 6;
 
-/** What console.log shows: dtype, shape and device, and on the CPU the first values. */
-export function inspectTensor(tensor: Tensor): string {
+/** What a template string shows: dtype, shape and device. */
+export function describeTensor(tensor: Tensor): string {
   const head = `${tensor.dtype}, ${shapeText(tensor.shape)}, ${tensor.device}`;
-  if (tensor.disposed) return `Tensor(${head}, disposed)`;
-  if (tensor.device !== "cpu") return `Tensor(${head})`;
+  return tensor.disposed ? `Tensor(${head}, disposed)` : `Tensor(${head})`;
+}
+
+/** What console.log shows: the same, and on the CPU the first values. */
+export function inspectTensor(tensor: Tensor): string {
+  const head = describeTensor(tensor);
+  if (tensor.disposed || tensor.device !== "cpu") return head;
   const values = firstValues(tensor, Math.min(tensor.size, shownValues));
   const more = tensor.size > shownValues ? ", ..." : "";
-  return `Tensor(${head}) [${values.join(", ")}${more}]`;
+  return `${head} [${values.join(", ")}${more}]`;
 }
 
 function firstValues(tensor: Tensor, count: number): string[] {

@@ -1,5 +1,5 @@
 import { checkRank, parseDim } from "./arguments.js";
-import { allocateBlock, copyBlock, live } from "./blocks.js";
+import { allocateBlock, copyBlock, filled, live } from "./blocks.js";
 import { describe, isArray, shapeText } from "./describe.js";
 import type { DType } from "./dtypes.js";
 import { kindError, shapeError, valueError } from "./errors.js";
@@ -106,13 +106,13 @@ function join<D extends DType>(
   const stream = streamFor(op, device);
   const whole = allocateBlock(op, shape, dtype, device, stream);
   let start = 0;
-  slices.forEach(({ shape: sizes, strides, offset }, i) => {
+  const copySlice = ({ shape: sizes, strides, offset }: Layout, i: number) => {
     const length = sizes[dim]!;
     if (elementCount(sizes) > 0) {
       const place = { ...whole, ...narrowLayout(whole, dim, start, length) };
       copyBlock(place, { ...live(op, tensors[i]!), shape: sizes, strides, offset }, stream);
     }
     start += length;
-  });
-  return makeTensor(whole);
+  };
+  return makeTensor(filled(whole, () => slices.forEach(copySlice)));
 }

@@ -3,7 +3,7 @@ import { live } from "./blocks.js";
 import { copyInto, fillWith, moveTo, type ToOptions } from "./copying.js";
 import { type DataOf, type DType, dtypeBytes, type ItemOf, type TypedArray } from "./dtypes.js";
 import { kindError } from "./errors.js";
-import { inspectTensor } from "./inspect.js";
+import { describeTensor, inspectTensor } from "./inspect.js";
 import { type Block, HANDLE, type StorageToken } from "./internals.js";
 import { defineTensor } from "./making.js";
 import { native } from "./native.js";
@@ -157,6 +157,11 @@ export class Tensor<D extends DType = DType> extends TensorViews<D> {
     if (handle === null) return;
     this[HANDLE] = null;
     native().dispose(handle);
+  }
+
+  /** Dtype, shape and device: `Tensor(bfloat16, [2, 3], cuda:0)`. Reads nothing back. */
+  override toString(): string {
+    return describeTensor(this as Tensor);
   }
 
   [inspect](): string {

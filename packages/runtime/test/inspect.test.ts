@@ -20,6 +20,13 @@ test.each<[string, () => Tensor]>([
   expect(inspect({ x: make() })).toContain(text);
 });
 
+test("a template string has no values, which would have to be read back", () => {
+  const x = ones([2, 3], { dtype: "bfloat16" });
+  expect(`${x}`).toBe("Tensor(bfloat16, [2, 3], cpu)");
+  x.dispose();
+  expect(String(x)).toBe("Tensor(bfloat16, [2, 3], cpu, disposed)");
+});
+
 test("a disposed tensor says so", () => {
   const x = ones([2]);
   x.dispose();

@@ -36,6 +36,17 @@ describe("safetensors", () => {
     }
   });
 
+  test("using disposes what was loaded", async () => {
+    await saveSafetensors(at("used.safetensors"), { x: ones([2]) });
+    let x: Tensor;
+    {
+      using model = await loadSafetensors(at("used.safetensors"));
+      x = model.tensors.get("x")!;
+      expect(x.disposed).toBe(false);
+    }
+    expect(x.disposed).toBe(true);
+  });
+
   test("shapes, names and metadata come back as they were", async () => {
     const tensors = new Map([
       ["scalar", tensor(3)],

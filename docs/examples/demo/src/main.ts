@@ -33,7 +33,7 @@ async function main(): Promise<void> {
   const exact = embedding.error <= embeddingTolerance;
   console.log(
     `prompt of ${embedding.tokens} tokens embedded: largest difference from PyTorch's hidden.0 ` +
-      `${embedding.error} ${mark(exact)}\n`,
+      `is ${embedding.error}: ${mark(exact)}\n`,
   );
 
   const rows: NormRow[] = [];
@@ -60,7 +60,8 @@ async function main(): Promise<void> {
   );
   console.log(
     "\nlargest error: against float64, as a share of the largest value" +
-      "\nof allowed: the worst element's error, as a share of what its rounding allows",
+      "\nof allowed: the worst element's error, as a share of what correct rounding may cost," +
+      "\n            which in 16 bits is nearly always reached",
   );
   if (!exact || rows.some((row) => row.shareOfAllowed > 1)) {
     throw new Error("demo: a result is not within what rounding allows");

@@ -17,6 +17,7 @@ class ThreadPool {
   explicit ThreadPool(ParallelFor parallel_for) : parallel_for_(parallel_for) {}
 
   // f(begin, end) over disjoint ranges that cover [0, count), none but the last shorter than grain.
+  // f must not throw: it runs on threads that have nobody to tell.
   template <typename F>
   void parallel_for(int64_t count, int64_t grain, F&& f) const {
     if (count <= 0) return;
@@ -24,7 +25,7 @@ class ThreadPool {
     using Functor = std::remove_reference_t<F>;
     parallel_for_(
         count, grain,
-        [](void* context, int64_t begin, int64_t end) {
+        [](void* context, int64_t begin, int64_t end) noexcept {
           (*static_cast<Functor*>(context))(begin, end);
         },
         const_cast<void*>(static_cast<const void*>(&f)));

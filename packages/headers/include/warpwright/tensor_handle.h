@@ -37,7 +37,7 @@ struct RuntimeApi {
                        void** data);
   // Calls body(context, begin, end) over disjoint ranges that cover [0, count), none but the last
   // shorter than `grain`, on the process's thread pool and the calling thread; returns when all
-  // are done. Nested calls run on the calling thread.
+  // are done. Nested calls run on the calling thread. body must not throw.
   void (*parallel_for)(int64_t count, int64_t grain,
                        void (*body)(void* context, int64_t begin, int64_t end), void* context);
 };

@@ -4,6 +4,7 @@ import { type Device, parseShape } from "../arguments.js";
 import { allocateBlock, convertBlock } from "../blocks.js";
 import { describe, isPromise, listOf, quote } from "../describe.js";
 import { usableDevice } from "../devices.js";
+import type { DisposableWhereDeclared } from "../disposing.js";
 import { type DType, type FloatDType, isFloat, parseDType } from "../dtypes.js";
 import { dtypeError, kindError } from "../errors.js";
 import type { Block, DeviceName } from "../internals.js";
@@ -41,14 +42,14 @@ export interface LoadSafetensorsOptions {
   filter?: ((name: string, info: SafetensorsInfo) => boolean) | undefined;
 }
 
-/** The tensors of a checkpoint. */
-export interface Safetensors {
+/** The tensors of a checkpoint; `using` disposes them. */
+export type Safetensors = DisposableWhereDeclared & {
   tensors: Map<string, Tensor>;
   /** The files' metadata, of all shards together. */
   metadata: Record<string, string>;
   /** Disposes all the tensors. */
   dispose(): void;
-}
+};
 
 const op = "loadSafetensors";
 
@@ -99,7 +100,8 @@ export async function loadSafetensors(
     dispose();
     throw error;
   }
-  return { tensors, metadata: Object.fromEntries(metadata), dispose };
+  const loaded = { tensors, metadata: Object.fromEntries(metadata), dispose };
+  return Object.defineProperty(loaded, Symbol.dispose, { value: dispose }) as Safetensors;
 }
 
 function parseOptions(path: unknown, options: LoadSafetensorsOptions): Plan {
