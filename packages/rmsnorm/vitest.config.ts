@@ -1,3 +1,5 @@
-import { preset } from "../../tooling/vitest/preset.js";
+import { presetWith } from "../../tooling/vitest/preset.js";
 
-export default preset;
+export default presetWith({
+  emulated: ["golden", "layouts", "cases", "module", "sanitized", "forged"],
+});

@@ -1,3 +1,3 @@
-import { preset } from "../../tooling/vitest/preset.js";
+import { presetWith } from "../../tooling/vitest/preset.js";
 
-export default preset;
+export default presetWith({ emulated: ["cuda", "cuda-streams", "cuda-errors"] });

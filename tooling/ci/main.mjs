@@ -22,6 +22,12 @@ if (findNvcc() === null) console.log("nvcc not found: the CUDA build is skipped"
 await part("install", () => bootstrap("install"));
 await part("build", () => bootstrap("build"));
 await part("test", () => report.tests("npm test", "npm", ["test"]));
+await part("emulated", () =>
+  report.tests("npm run test:emulated", "npm", ["run", "test:emulated"]),
+);
+await part("mutations", () =>
+  report.command("mutations", process.execPath, ["tooling/scripts/mutate.mjs"]),
+);
 await part("lint", async () => {
   await report.command("biome", "node_modules/.bin/biome", ["check", "--error-on-warnings"]);
   await report.command("clang-format", process.execPath, ["tooling/scripts/check-format.mjs"]);

@@ -8,8 +8,9 @@ import { output } from "./report.mjs";
 const binFolder = path.join(repoRoot, "node_modules/.bin");
 const pnpm = path.join(repoRoot, ".tools/node_modules/pnpm/bin/pnpm.cjs");
 const installScripts = ["preinstall", "install", "postinstall", "prepare"];
-const notForUsers =
-  /(^|\/)(test|bench|build|node_modules)\/|\.[jt]s\.map$|\.tsbuildinfo$|binding\.gyp$/;
+const foldersNotForUsers =
+  /(^|\/)(test|bench|build|build-emulated|prebuilds-emulated|node_modules)\//;
+const filesNotForUsers = /\.[jt]s\.map$|\.tsbuildinfo$|binding\.gyp$/;
 
 /** Returns the tarballs' folder and paths by package name. */
 export async function checkTarballs(report) {
@@ -50,7 +51,9 @@ async function checkContents(tarball, source) {
     ...expectedFiles(source)
       .filter((name) => !names.includes(name))
       .map((name) => `lacks ${name}`),
-    ...names.filter((name) => notForUsers.test(name)).map((name) => `holds ${name}`),
+    ...names
+      .filter((name) => foldersNotForUsers.test(name) || filesNotForUsers.test(name))
+      .map((name) => `holds ${name}`),
     ...installScripts
       .filter((name) => packed.scripts?.[name])
       .map((name) => `has a script ${name}`),

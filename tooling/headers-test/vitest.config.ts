@@ -1,3 +1,3 @@
-import { preset } from "../vitest/preset.js";
+import { presetWith } from "../vitest/preset.js";
 
-export default preset;
+export default presetWith({ emulated: ["conversions", "device", "handles", "launch"] });

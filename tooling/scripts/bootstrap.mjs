@@ -11,7 +11,15 @@ import { writeToolchain } from "./toolchain.mjs";
 
 const demoFolder = "docs/examples/demo";
 /** The others need Node.js alone. */
-const buildingTasks = new Set(["build", "demo", "test", "test:gpu", "bench", "release"]);
+const buildingTasks = new Set([
+  "build",
+  "demo",
+  "test",
+  "test:gpu",
+  "test:emulated",
+  "bench",
+  "release",
+]);
 /** One package's failing test must not hide another's. */
 const allOfThem = "--continue=dependencies-successful";
 const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
@@ -46,6 +54,12 @@ const tasks = {
   },
 
   "test:gpu": (args) => (args.length > 0 ? vitest(args) : turbo("test:gpu", [allOfThem])),
+
+  // Needs neither nvcc nor a GPU, nor the addons that nvcc builds.
+  "test:emulated"(args) {
+    turbo("build:emulated", ["build:ts"]);
+    node("test-emulated.mjs", ...args);
+  },
 
   // The first argument may name a package's folder: npm run bench -- rmsnorm --device cpu
   bench([kernel, ...args]) {

@@ -60,7 +60,9 @@ function cmakeOptions(nvcc, { gpus }) {
   }
   if (mode !== "off" && nvcc === null) {
     if (mode === "on" || required) throw new Failure("nvcc not found, and this build requires it");
-    console.log("nvcc not found: the CUDA build is skipped");
+    const { CUDACXX } = process.env;
+    const reason = CUDACXX ? `CUDACXX=${CUDACXX} is no compiler here` : "nvcc not found";
+    console.log(`${reason}: the CUDA build is skipped`);
   }
   const built = gpus.filter((arch) => Number.parseInt(arch, 10) >= lowestArch);
   const archs = process.env.WARPWRIGHT_CUDA_ARCHS || built.join(";") || "default";

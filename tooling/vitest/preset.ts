@@ -1,19 +1,33 @@
 // What every package's vitest.config.ts exports. Forks, because an addon that crashes must take
 // down one test file and not the run; and skipped tests are listed, because a run without a GPU
 // that looks like a full one has misled people.
-import { configDefaults, defineConfig } from "vitest/config";
+import { configDefaults, defineConfig, type ViteUserConfig } from "vitest/config";
+import { emulatedAddons, isEmulated } from "./emulated.js";
 import { SkipReporter } from "./skip-reporter.js";
 
-export const preset = defineConfig({
-  test: {
-    pool: "forks",
-    include: ["test/**/*.test.ts"],
-    // What runs under compute-sanitizer (tooling/scripts/sanitize.mjs) repeats other tests.
-    exclude: [
-      ...configDefaults.exclude,
-      ...(process.env["WARPWRIGHT_SANITIZE"] === "1" ? [] : ["test/sanitized.test.ts"]),
-    ],
-    testTimeout: 60_000,
-    reporters: ["default", new SkipReporter()],
-  },
-});
+// What runs under compute-sanitizer (tooling/scripts/sanitize.mjs) repeats other tests.
+const withSanitized = process.env["WARPWRIGHT_SANITIZE"] === "1";
+
+export interface PresetOptions {
+  /** Names of the suites that `npm run test:emulated` runs: minutes, on two cores. */
+  emulated?: readonly string[];
+}
+
+export function presetWith({ emulated = [] }: PresetOptions): ViteUserConfig {
+  const allSuites = ["test/**/*.test.ts"];
+  const chosen = emulated.map((name) => `test/${name}.test.ts`);
+  const all = !isEmulated || process.env["WARPWRIGHT_EMULATOR_SUITES"] === "all";
+  const excluded = isEmulated || withSanitized ? [] : ["test/sanitized.test.ts"];
+  return defineConfig({
+    test: {
+      pool: "forks",
+      include: all ? allSuites : chosen,
+      exclude: [...configDefaults.exclude, ...excluded],
+      env: isEmulated ? emulatedAddons() : {},
+      testTimeout: 60_000,
+      reporters: ["default", new SkipReporter()],
+    },
+  });
+}
+
+export const preset = presetWith({});

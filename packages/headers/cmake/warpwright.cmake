@@ -8,7 +8,8 @@
 #     CUDA_FLAGS -maxrregcount=128)                 # extra nvcc flags
 #
 # Cache variables, set by the build script:
-#   WARPWRIGHT_CUDA          auto (default: if nvcc is found), on (fail without nvcc) or off
+#   WARPWRIGHT_CUDA          auto (default: if nvcc is found), on (fail without nvcc), off, or
+#                            emulated: CUDA_SOURCES run on the CPU, see emulated.cmake
 #   WARPWRIGHT_CUDA_ARCHS    architectures in CMake's notation, or "default"
 # What was decided is written to <build>/warpwright-build.json.
 include_guard(GLOBAL)
@@ -17,10 +18,15 @@ set(WARPWRIGHT_HEADERS_DIR "${CMAKE_CURRENT_LIST_DIR}/..")
 
 # Macros, because enable_language() has to run at directory scope.
 macro(warpwright_find_cuda)
-  set(WARPWRIGHT_CUDA "auto" CACHE STRING "auto, on or off")
+  set(WARPWRIGHT_CUDA "auto" CACHE STRING "auto, on, off or emulated")
   set(WARPWRIGHT_CUDA_ARCHS "default" CACHE STRING "CUDA architectures")
   set(WARPWRIGHT_HAS_CUDA OFF)
-  if(NOT WARPWRIGHT_CUDA STREQUAL "off")
+  set(WARPWRIGHT_EMULATED OFF)
+  if(WARPWRIGHT_CUDA STREQUAL "emulated")
+    include("${WARPWRIGHT_EMULATOR_DIR}/cmake/emulated.cmake")
+    set(WARPWRIGHT_HAS_CUDA ON)
+    set(WARPWRIGHT_EMULATED ON)
+  elseif(NOT WARPWRIGHT_CUDA STREQUAL "off")
     # check_language(CUDA) would configure a nested project, which takes twice as long.
     find_program(CMAKE_CUDA_COMPILER nvcc
       HINTS ENV CUDACXX ENV CUDA_HOME ENV CUDA_PATH /usr/local/cuda PATH_SUFFIXES bin)
@@ -54,8 +60,10 @@ function(_warpwright_record name archs flags)
   set(nvcc "null")
   set(cuda "false")
   if(WARPWRIGHT_HAS_CUDA)
-    set(nvcc "\"${CMAKE_CUDA_COMPILER_VERSION}\"")
     set(cuda "true")
+    if(NOT WARPWRIGHT_EMULATED)
+      set(nvcc "\"${CMAKE_CUDA_COMPILER_VERSION}\"")
+    endif()
   endif()
   string(REPLACE ";" "\", \"" archs "${archs}")
   string(REPLACE ";" " " flags "${flags}")
@@ -74,7 +82,9 @@ function(_warpwright_add_addon)
     message(FATAL_ERROR "warpwright_add_kernel: unknown arguments: ${A_UNPARSED_ARGUMENTS}")
   endif()
   set(archs "")
-  if(WARPWRIGHT_HAS_CUDA)
+  if(WARPWRIGHT_EMULATED)
+    list(PREPEND A_SOURCES ${A_CUDA_SOURCES})
+  elseif(WARPWRIGHT_HAS_CUDA)
     set(archs "${WARPWRIGHT_CUDA_ARCHS}")
     if(archs STREQUAL "default")
       set(archs "${A_ARCHS}")
@@ -110,7 +120,9 @@ function(_warpwright_add_addon)
   # the compiler may not vectorise. OpenMP pragmas reorder the sums that ask for it.
   target_compile_options(${A_NAME} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -fopenmp-simd -fno-math-errno -fno-trapping-math>)
-  if(WARPWRIGHT_HAS_CUDA)
+  if(WARPWRIGHT_EMULATED)
+    warpwright_emulate(${A_NAME} ${A_CUDA_SOURCES})
+  elseif(WARPWRIGHT_HAS_CUDA)
     target_compile_options(${A_NAME} PRIVATE
       "$<$<COMPILE_LANGUAGE:CUDA>:-lineinfo;--threads=2;-Xcompiler=-Wall;${A_CUDA_FLAGS}>")
     target_link_libraries(${A_NAME} PRIVATE CUDA::cudart_static)
@@ -125,7 +137,8 @@ function(_warpwright_add_addon)
       -static-libstdc++ "-Wl,--version-script=${exports}" -Wl,--gc-sections
       # Node unloads an addon with the last thread that loaded it, but a thread pool may be inside.
       -Wl,-z,nodelete
-      $<$<CONFIG:Release>:-Wl,-s>)
+      # Not the emulated ones: reports read the lines of the source from them.
+      $<$<AND:$<CONFIG:Release>,$<NOT:$<BOOL:${WARPWRIGHT_EMULATED}>>>:-Wl,-s>)
   endif()
   _warpwright_record(${A_NAME} "${archs}" "${A_CUDA_FLAGS}")
 endfunction()

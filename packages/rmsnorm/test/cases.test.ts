@@ -9,6 +9,7 @@ import {
   withCanaries,
 } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { addRmsnorm, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
 import {
@@ -29,7 +30,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     "RN-05: odd numbers of warps' worth of columns: %i",
     (hiddenSize) => {
       for (const place of [bf16, fp16]) {
-        for (const rows of [1, 3, 989]) {
+        for (const rows of [1, 3, isEmulated ? 7 : 989]) {
           const x = randn([rows, hiddenSize], { seed: rows, ...place });
           const residual = randn(x.shape, { seed: 2, ...place });
           expectAddRmsnorm(x, residual, randomWeight(hiddenSize, place));
@@ -54,7 +55,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       const first = await bitsOf(expectRmsnorm(x, null));
       for (const rowGuard of [0, 1, 8]) {
         const guarded = withCanaries(x.shape, { rowGuard, ...fp16 });
-        for (let run = 0; run < 50; run++) {
+        for (let run = 0; run < (isEmulated ? 2 : 50); run++) {
           rmsnorm(x, null, { out: guarded.tensor });
           expect(await bitsOf(guarded.tensor)).toBe(first);
         }
@@ -67,7 +68,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     "RN-08: every number of tokens at hidden size %i",
     async (hiddenSize) => {
       const weight = randomWeight(hiddenSize, bf16);
-      for (const tokens of [1, 256, 257, 512, 4096]) {
+      for (const tokens of isEmulated ? [1, 17] : [1, 256, 257, 512, 4096]) {
         const x = randn([tokens, hiddenSize], { seed: tokens, ...bf16 });
         const out = rmsnorm(x, weight, { out: poisoned(x.shape, bf16) });
         for (const row of [0, tokens >> 1, tokens - 1]) {
@@ -236,7 +237,8 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     },
   );
 
-  test.each([65535, 65536, 65537, 70_000, 2 ** 20])("RN-21: %i rows of 128", async (rows) => {
+  const manyRows = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20];
+  test.each(manyRows)("RN-21: %i rows of 128", async (rows) => {
     const x = zeros([rows, 1, 128], bf16);
     const last = randn([1, 1, 128], { seed: 1, ...bf16 });
     x.narrow(0, rows - 1, 1).copyFrom(last);
@@ -249,7 +251,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
 
   test("RN-25: a weight at the end of its allocation, and rows no block count divides", () => {
     const weight = zeros([1537], bf16).narrow(0, 1, 1536).copyFrom(randomWeight(1536, bf16));
-    expectRmsnorm(randn([757, 1536], { seed: 1, ...bf16 }), weight);
+    expectRmsnorm(randn([isEmulated ? 13 : 757, 1536], { seed: 1, ...bf16 }), weight);
   });
 
   test("RN-26: eps is inside the root, once", async () => {

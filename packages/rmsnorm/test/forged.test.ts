@@ -1,15 +1,13 @@
 // The binding, called past TypeScript's checks: whatever it is given, it refuses, reads nothing
 // outside a tensor, and works at the next good call.
-import { createRequire } from "node:module";
 import { ones, type Tensor, zeros } from "@warpwright/runtime";
 import { dtypeCode, type Handle, handleOf, packRows, streamFor } from "@warpwright/runtime/kernel";
 import { testDevices } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import type { Native } from "../src/native.js";
+import { native as load, type Native } from "../src/native.js";
 import { dtypes } from "./support.js";
 
-const require = createRequire(import.meta.url);
-const native = require("../prebuilds/linux-x64/rmsnorm.node") as Native;
+const native = load();
 type Arguments = Parameters<Native["rmsnormFwd"]>;
 
 describe.each(testDevices())("forged calls on %s", (device) => {

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import {
   arange,
   CudaStream,
@@ -155,7 +156,7 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
       for (let i = 0; i < 20; i++) x.data();
       ${end}`;
     const node = ["--input-type=module", "--eval", program];
-    for (let run = 0; run < 5; run++) {
+    for (let run = 0; run < (isEmulated ? 1 : 5); run++) {
       const { status, signal } = spawnSync(process.execPath, node, { cwd: packageFolder });
       expect([status, signal]).toEqual([code, null]);
     }

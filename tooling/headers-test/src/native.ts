@@ -1,5 +1,5 @@
 import { createRequire } from "node:module";
-import type { Handle, StreamHandle } from "@warpwright/runtime/kernel";
+import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
 
 const require = createRequire(import.meta.url);
 
@@ -45,4 +45,6 @@ export interface Native {
   forgeHandle(magic: number, major: number, minor: number): Handle;
 }
 
-export const native = require("../prebuilds/linux-x64/headers-test.node") as Native;
+export const native = loadAddon<Native>("headers-test", {
+  "linux-x64": () => require("../prebuilds/linux-x64/headers-test.node"),
+})();

@@ -1,0 +1,28 @@
+// Kernels with one planted fault each, and correct ones that look alike.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <span>
+
+namespace planted {
+
+struct Buffers {
+  float* x;    // kSize floats: 0, 1, 2, …
+  float* out;  // kSize floats
+  cudaStream_t stream;
+  cudaStream_t other;  // of the same device
+};
+inline constexpr int kSize = 1024;
+
+struct Case {
+  const char* name;
+  cudaError_t (*run)(const Buffers& buffers);
+};
+
+std::span<const Case> memory_cases();
+std::span<const Case> shared_cases();
+std::span<const Case> collective_cases();
+std::span<const Case> stream_cases();
+
+}  // namespace planted

@@ -1,0 +1,133 @@
+// Every planted fault is found, in the builds that can, and nothing else is. Each case is a process
+// of its own, since AddressSanitizer ends it, and says at its end that the emulator works again.
+import { spawnSync } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+
+type Build = "plain" | "check" | "asan";
+
+const ok = "cudaSuccess: no error";
+
+/** What the first line matches, by build; where a build is missing, it notices nothing. */
+type Expected = Partial<Record<Build, RegExp>>;
+
+const everywhere = (pattern: RegExp): Expected => ({
+  plain: pattern,
+  check: pattern,
+  asan: pattern,
+});
+const segv = /AddressSanitizer: SEGV/;
+const poisoned = /AddressSanitizer: use-after-poison/;
+const race = (access: string, by: string) =>
+  new RegExp(`shared memory race: ${access} of \\w+ .* ${by}.*, shared\\.cu:\\d+$`);
+
+const faults: Record<string, Expected> = {
+  one_past_the_end: {
+    plain: /cudaErrorIllegalAddress: access of byte 4096 of an allocation of 4096 bytes/,
+    check: /cudaErrorIllegalAddress: read of 4 bytes out of bounds: byte 4096 .*, memory\.cu:13$/,
+    asan: segv,
+  },
+  one_before_the_begin: {
+    plain: /access of byte -4 of an allocation/,
+    check: /write of 4 bytes out of bounds: byte -4 of an allocation .*, memory\.cu:23$/,
+    asan: segv,
+  },
+  use_after_free: everywhere(/stream order: add_kernel uses memory that has been freed/),
+  freed_pointer_in_memory: {
+    plain: /access of byte 0 of a freed allocation/,
+    check: /read of 4 bytes after it was freed: byte 0 .*, memory\.cu:38$/,
+    asan: segv,
+  },
+  host_pointer: { check: /read of 4 bytes of host memory, .*, memory\.cu:13$/ },
+  other_device: { check: /from another device, without peer access: .* of cuda:1 in add_kernel/ },
+  misaligned_vectors: {
+    plain: /cudaErrorMisalignedAddress/,
+    check: /cudaErrorMisalignedAddress: misaligned access of .*float4.*, memory\.cu:81$/,
+    asan: /cudaErrorMisalignedAddress: misaligned access of .*float4.*, memory\.cu:81$/,
+  },
+  offset_overflow: {
+    check: /integer overflow of a multiplication in offset_kernel, .*, memory\.cu:92$/,
+    asan: /integer overflow of a multiplication in offset_kernel/,
+  },
+  local_array_index: {
+    check: /array index out of bounds in local_kernel, .*thread \(7, 0, 0\), memory\.cu:103$/,
+    asan: /array index out of bounds in local_kernel/,
+  },
+  local_array_by_pointer: { asan: /AddressSanitizer: stack-buffer-overflow/ },
+  stack_overflow: {
+    plain: /stack overflow in deep_kernel/,
+    check: /stack overflow in deep_kernel/,
+    asan: /AddressSanitizer: stack-overflow/,
+  },
+  grid_too_large: everywhere(/^cudaErrorInvalidConfiguration/),
+
+  static_shared_past_the_end: {
+    check: /read of 4 bytes out of bounds: values \+ 512 bytes .*, shared\.cu:21$/,
+    asan: poisoned,
+  },
+  dynamic_shared_past_the_end: {
+    check: /write of 4 bytes out of bounds: dynamic shared memory \+ 600 bytes/,
+    asan: poisoned,
+  },
+  missing_barrier: { check: race("write", "read by thread") },
+  missing_second_barrier: { check: race("write", "read by thread") },
+  missing_syncwarp: { check: race("write", "read by thread") },
+  increment_race: { check: race("read", "written by thread") },
+  atomic_and_plain: { check: race("read", "written by thread") },
+  uninitialised_shared: { check: /uninitialised read of values \+ 508 bytes/ },
+  pipeline_without_empty_barrier: { check: race("read", "written by thread") },
+  missing_cluster_sync: { check: race("read", "written by thread \\(0, 0, 0\\) of block") },
+  missing_last_cluster_sync: {
+    check: /exit of a block whose total block \(\d, 0, 0\) of the cluster may still read/,
+  },
+
+  divergent_barrier: everywhere(/divergent barrier: 32 threads wait and 32 have exited/),
+  two_barriers: everywhere(/divergent barrier: others wait at another one, collective\.cu:18/),
+  exited_lane: everywhere(/inactive lane: the thread exits while others wait for it/),
+  lane_outside_its_mask: everywhere(
+    /inactive lane: lane 16 calls __shfl_xor_sync with mask 0xffff/,
+  ),
+  source_outside_the_mask: everywhere(/inactive lane: lane 0 reads lane 20/),
+  two_collectives: everywhere(/divergent collective: .* wait in __shfl_xor_sync/),
+
+  used_before_allocated: everywhere(/stream order: fill_kernel does not wait for another stream/),
+  freed_while_used: everywhere(/stream order: /),
+};
+
+function run(build: Build, args: string[], seed = "0") {
+  const program = fileURLToPath(new URL(`../prebuilds-emulated/${build}/planted`, import.meta.url));
+  const env = { ...process.env, WARPWRIGHT_EMULATOR_SEED: seed };
+  return spawnSync(program, args, { encoding: "utf8", env });
+}
+
+function firstLine(build: Build, name: string): string {
+  const { stdout, stderr, status } = run(build, [name]);
+  const ended = stderr.match(/^.*ERROR: AddressSanitizer.*$/m);
+  if (ended) return ended[0];
+  const [line, afterwards] = stdout.split("\n");
+  expect([afterwards, status]).toEqual(["afterwards: cudaSuccess", 0]);
+  return line!;
+}
+
+describe.each(["plain", "check", "asan"] as const)("planted faults in the %s build", (build) => {
+  const names = run(build, []).stdout.trim().split("\n");
+  const controls = names.filter((name) => !(name in faults));
+
+  test("the table and the program have the same faults", () => {
+    expect(names).toEqual(expect.arrayContaining(Object.keys(faults)));
+  });
+
+  test.each(Object.entries(faults))("%s", (name, expected) => {
+    const pattern = expected[build];
+    // A wrong result nobody notices may be anything, but not a false report.
+    if (pattern === undefined) expect(firstLine(build, name)).toBe(ok);
+    else expect(firstLine(build, name)).toMatch(pattern);
+  });
+
+  test.each(controls)("%s raises no alarm, in any order of threads", (name) => {
+    for (const seed of ["0", "1", "2", "3"]) {
+      const { stdout, stderr, status } = run(build, [name], seed);
+      expect([stdout, stderr, status]).toEqual([`${ok}\nafterwards: cudaSuccess\n`, "", 0]);
+    }
+  });
+});
