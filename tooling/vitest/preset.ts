@@ -25,6 +25,8 @@ export function presetWith({ emulated = [] }: PresetOptions): ViteUserConfig {
       exclude: [...configDefaults.exclude, ...excluded],
       env: isEmulated ? emulatedAddons() : {},
       testTimeout: 60_000,
+      // What a passing test prints, as those that run the documentation's examples do, is noise.
+      silent: "passed-only",
       reporters: ["default", new SkipReporter()],
     },
   });

@@ -12,7 +12,6 @@ import {
   checkShape,
   checkTensor,
   checkWritable,
-  denseRows,
   deviceOrdinal,
   dtypeCode,
   handleOf,
@@ -169,27 +168,6 @@ test.each(failures)("%s", async (...failure) => {
 
 test("streamFor on the CPU is null", () => {
   expect(streamFor("rmsnorm", "cpu")).toBeNull();
-});
-
-test("denseRows copies only what is not dense", async () => {
-  expect(denseRows(x)).toBe(x);
-  const piece = zeros([4, 6]).narrow(1, 1, 3);
-  expect(denseRows(piece)).toBe(piece);
-  const column = zeros([4, 6]).narrow(1, 1, 1);
-  expect(denseRows(column)).toBe(column);
-  const scalar = tensor(1);
-  expect(denseRows(scalar)).toBe(scalar);
-  const turned = x.transpose();
-  const copy = denseRows(turned);
-  expect([copy === turned, copy.strides, await copy.tolist()]).toEqual([
-    false,
-    [2, 1],
-    [
-      [1, 1],
-      [1, 1],
-      [1, 1],
-    ],
-  ]);
 });
 
 test("codes and ordinals are those of the headers", () => {

@@ -37,7 +37,6 @@ export {
   checkWritable,
   type NumberBounds,
 } from "./checks.js";
-export { denseRows } from "./dense-rows.js";
 export { checkTensor, handleOf } from "./handles.js";
 export { fillOn, newFilled, newTensor } from "./memory.js";
 export { checkOverlap, type OverlapRule } from "./overlap.js";
