@@ -2,7 +2,8 @@
 
 #include <cmath>
 
-#include "storage.h"
+#include "capture.h"
+#include "lost_device.h"
 
 namespace ww {
 
@@ -10,8 +11,14 @@ std::string expected(const char* op) { return std::string(op) + ": expected "; }
 
 void check(Napi::Env env, cudaError_t status, const char* op) {
   if (status == cudaSuccess) return;
-  throw cuda_error(env, cuda::error_name(status),
-                   std::string(op) + ": " + cuda::error_text(status));
+  const std::string message = std::string(op) + ": " + cuda::error_text(status);
+  if (detail::is_capture_status(status)) throw capture_error(env, message);
+  throw cuda_error(env, cuda::error_name(status), message);
+}
+
+void refuse_in_capture(Napi::Env env, const char* op) {
+  if (Capture::current() != nullptr)
+    throw capture_error(env, std::string(op) + ": cannot wait for a device during a capture");
 }
 
 namespace {
@@ -70,7 +77,7 @@ int32_t device_arg(const Napi::Value& value, const char* op) {
   if (device == kCpu) return device;
   int count = 0;
   check(value.Env(), cuda::device_count(count), op);
-  if (device >= count)
+  if (device >= count || device >= cuda::kMaxDevices)
     throw device_error(value.Env(), std::string(op) +
                                         ": there is no device cuda:" + std::to_string(device) +
                                         ", this machine has " + std::to_string(count));
@@ -80,6 +87,8 @@ int32_t device_arg(const Napi::Value& value, const char* op) {
 int32_t cuda_device_arg(const Napi::Value& value, const char* op) {
   const int32_t device = device_arg(value, op);
   if (device == kCpu) throw device_error(value.Env(), expected(op) + "a CUDA device");
+  if (const char* cause = lost_cause(device))
+    throw device_lost_error(value.Env(), op, device, cause);
   return device;
 }
 

@@ -33,6 +33,7 @@ HostBytes bytes_arg(const Napi::Value& value, const char* op, const char* name);
 
 // kCpu or the ordinal of a CUDA device that is there.
 int32_t device_arg(const Napi::Value& value, const char* op);
+// Of one that is not lost.
 int32_t cuda_device_arg(const Napi::Value& value, const char* op);
 
 // A stream of `device`, an argument that nobody looks at on the CPU.
@@ -51,5 +52,8 @@ void* byte_range(Napi::Env env, const TensorHandle& handle, int64_t offset, uint
 std::string expected(const char* op);
 
 void check(Napi::Env env, cudaError_t status, const char* op);
+
+// Throws while this thread is capturing: what waits would wait for work that does not run.
+void refuse_in_capture(Napi::Env env, const char* op);
 
 }  // namespace ww

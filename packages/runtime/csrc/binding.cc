@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "cuda_backend.h"
+#include "lost_device.h"
 #include "thread_pool.h"
 
 namespace ww {
@@ -51,9 +52,18 @@ Napi::Value probe_binding(const Napi::CallbackInfo& info) {
   return result;
 }
 
+// lostCause(device)
+Napi::Value lost_cause_binding(const Napi::CallbackInfo& info) {
+  const int device =
+      integer_arg(info[0], "lostCause", "device", 0, cuda::kMaxDevices - 1);
+  const char* cause = lost_cause(device);
+  return cause == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), cause);
+}
+
 }  // namespace
 
 void export_process(Napi::Env env, Napi::Object exports) {
+  exports.Set("lostCause", Napi::Function::New<lost_cause_binding>(env, "lostCause"));
   exports.Set("probe", Napi::Function::New<probe_binding>(env, "probe"));
   exports.Set("setNumThreads", Napi::Function::New<set_num_threads_binding>(env, "setNumThreads"));
   exports.Set("initNumThreads",
@@ -66,9 +76,12 @@ void export_process(Napi::Env env, Napi::Object exports) {
 namespace {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
+  ww::export_storages(env, exports);
   ww::export_memory(env, exports);
   ww::export_copies(env, exports);
   ww::export_streams(env, exports);
+  ww::export_events(env, exports);
+  ww::export_graphs(env, exports);
   ww::export_process(env, exports);
   return exports;
 }

@@ -1,7 +1,8 @@
-// Storages and their bytes: allocate, share, dispose, pointer, write, readSync, read, transfer.
+// Bytes of storages: write, readSync, read, transfer.
 
 #include "arguments.h"
 #include "binding.h"
+#include "capture.h"
 #include "cpu_memory.h"
 #include "mailbox.h"
 #include "read_job.h"
@@ -10,105 +11,9 @@
 namespace ww {
 namespace {
 
-// V8 sees neither host nor device memory of tensors; without these numbers it would collect too
-// late. Counted once for all handles of a storage.
-void adjust_external(Napi::Env env, const Storage& storage, int sign) {
-  int64_t total = 0;
-  napi_adjust_external_memory(env, sign * static_cast<int64_t>(storage.bytes), &total);
-}
-
-void drop(Napi::Env env, TensorHandle& handle) {
-  Storage* storage = handle.storage;
-  if (storage == nullptr) return;
-  handle.storage = nullptr;
-  handle.data = nullptr;
-  if (--storage->handles == 0) adjust_external(env, *storage, -1);
-  release_storage(storage);
-}
-
-void finalize(napi_env env, void* data, void*) {
-  auto* handle = static_cast<TensorHandle*>(data);
-  drop(env, *handle);
-  delete handle;
-}
-
-// Takes over one reference to the storage.
-Napi::Value make_handle(Napi::Env env, Storage* storage) {
-  auto* handle = new TensorHandle{
-      .magic = kHandleMagic,
-      .major = kHandleMajor,
-      .minor = kHandleMinor,
-      .device = storage->device,
-      .reserved = 0,
-      .data = storage->data,
-      .bytes = storage->bytes,
-      .storage = storage,
-      .stream = storage->stream,
-      .api = &kRuntimeApi,
-  };
-  if (storage->handles++ == 0) adjust_external(env, *storage, 1);
-  const Napi::Object object = Napi::Object::New(env);
-  if (napi_wrap(env, object, handle, finalize, nullptr, nullptr) != napi_ok) {
-    finalize(env, handle, nullptr);
-    throw Napi::Error::New(env);
-  }
-  const napi_type_tag tag{kTensorTag[0], kTensorTag[1]};
-  if (napi_type_tag_object(env, object, &tag) != napi_ok) throw Napi::Error::New(env);
-  return object;
-}
-
 // Orders the memory's free behind what the stream is about to be given.
 void use(Napi::Env env, const TensorHandle& handle, cuda::Stream stream, const char* op) {
-  if (handle.stream != stream.stream) check(env, record_use(handle.storage, stream.stream), op);
-}
-
-// Out of memory: V8, told of as much as is wanted, collects garbage, and it is tried once more.
-// That frees what JavaScript's own arrays held. Tensors that were dropped go only when the event
-// loop turns, since Node-API runs finalizers then.
-cudaError_t allocate_or_collect(Napi::Env env, int32_t device, int64_t bytes, cudaStream_t stream,
-                                bool zero, Storage** storage) {
-  const cudaError_t status = allocate_storage(device, bytes, stream, zero, storage);
-  if (status != cudaErrorMemoryAllocation) return status;
-  int64_t total = 0;
-  napi_adjust_external_memory(env, bytes, &total);
-  napi_adjust_external_memory(env, -bytes, &total);
-  return allocate_storage(device, bytes, stream, zero, storage);
-}
-
-// allocate(device, bytes, stream, zero, op)
-Napi::Value allocate(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  constexpr char kOp[] = "allocate";
-  const int32_t device = device_arg(info[0], kOp);
-  const int64_t bytes = count_arg(info[1], kOp, "bytes");
-  const cuda::Stream stream = stream_arg(info[2], kOp, device);
-  const bool zero = boolean_arg(info[3], kOp, "zero");
-  Storage* storage = nullptr;
-  const cudaError_t status = allocate_or_collect(env, device, bytes, stream.stream, zero, &storage);
-  if (status == cudaSuccess) return make_handle(env, storage);
-  const std::string op = info[4].IsString() ? info[4].As<Napi::String>().Utf8Value() : kOp;
-  if (device == kCpu)
-    throw value_error(env, op + ": cannot allocate " + std::to_string(bytes) + " bytes");
-  check(env, status, op.c_str());
-  return env.Undefined();
-}
-
-// share(handle)
-Napi::Value share(const Napi::CallbackInfo& info) {
-  const TensorHandle& handle = tensor_arg(info[0], "share", "handle");
-  retain_storage(handle.storage);
-  return make_handle(info.Env(), handle.storage);
-}
-
-// dispose(handle)
-void dispose(const Napi::CallbackInfo& info) {
-  drop(info.Env(), any_tensor_arg(info[0], "dispose", "handle"));
-}
-
-// pointer(handle)
-Napi::Value pointer(const Napi::CallbackInfo& info) {
-  const TensorHandle& handle = tensor_arg(info[0], "pointer", "handle");
-  return Napi::BigInt::New(info.Env(), reinterpret_cast<uint64_t>(handle.data));
+  check(env, record_use(handle.storage, stream.stream), op);
 }
 
 // The arguments that write, readSync and read have in common, bounds checked.
@@ -134,6 +39,9 @@ void write(const Napi::CallbackInfo& info) {
   if (to.host.size == 0) return;
   if (to.handle.device == kCpu) {
     cpu_copy(to.device_data, to.host.data, to.host.size);
+  } else if (const auto capture = capturing_on(to.stream.stream)) {
+    check(info.Env(), capture->write(to.stream, to.device_data, to.host.data, to.host.size),
+          "write");
   } else {
     check(info.Env(), cuda::copy_from_host(to.stream, to.device_data, to.host.data, to.host.size),
           "write");
@@ -145,6 +53,7 @@ void read_now(const Napi::CallbackInfo& info, const HostTransfer& from, const ch
   if (from.handle.device == kCpu) {
     cpu_copy(from.host.data, from.device_data, from.host.size);
   } else {
+    refuse_in_capture(info.Env(), op);
     check(info.Env(),
           cuda::copy_to_host(from.stream, from.host.data, from.device_data, from.host.size), op);
   }
@@ -159,6 +68,7 @@ void read_sync(const Napi::CallbackInfo& info) {
 Napi::Value read(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   const HostTransfer from(info, "read", "into");
+  if (from.handle.device != kCpu) refuse_in_capture(env, "read");
   if (from.handle.device != kCpu && from.host.size > 0)
     return read_async(env, Mailbox::of(env), from.stream, from.device_data, info[2],
                       from.host.size);
@@ -170,13 +80,17 @@ Napi::Value read(const Napi::CallbackInfo& info) {
 
 cudaError_t transfer_bytes(const TensorHandle& dst, void* to, const TensorHandle& src,
                            const void* from, size_t bytes, cuda::Stream stream) {
-  if (src.device == kCpu) return cuda::copy_from_host(stream, to, from, bytes);
+  if (src.device == kCpu) {
+    const auto capture = capturing_on(stream.stream);
+    return capture == nullptr ? cuda::copy_from_host(stream, to, from, bytes)
+                              : capture->write(stream, to, from, bytes);
+  }
   if (dst.device == kCpu) return cuda::copy_to_host(stream, to, from, bytes);
   // The source's values come from streams of its own device, which nothing has ordered with ours.
-  if (const auto status = wait_for_users(stream, src.storage)) return status;
+  if (const auto status = wait_for_writers(stream, src.storage)) return status;
   if (const auto status = cuda::copy_from_peer(stream, to, from, src.device, bytes)) return status;
   // And what they do with it next, such as overwriting it, comes after the copy.
-  return hold_users(stream, src.storage);
+  return hold_writers(stream, src.storage);
 }
 
 // transfer(dst, dstByteOffset, src, srcByteOffset, bytes, stream)
@@ -194,6 +108,8 @@ void transfer(const Napi::CallbackInfo& info) {
   const cuda::Stream stream =
       stream_arg(info[5], kOp, dst.device == kCpu ? src.device : dst.device);
   if (bytes == 0) return;
+  // Between GPUs the streams of both would wait for each other, and so all be captured.
+  if (src.device != kCpu) refuse_in_capture(env, kOp);
   if (dst.device != kCpu) use(env, dst, stream, kOp);
   if (src.device != kCpu) use(env, src, stream, kOp);
   check(env, transfer_bytes(dst, to, src, from, bytes, stream), kOp);
@@ -202,10 +118,6 @@ void transfer(const Napi::CallbackInfo& info) {
 }  // namespace
 
 void export_memory(Napi::Env env, Napi::Object exports) {
-  exports.Set("allocate", Napi::Function::New<allocate>(env, "allocate"));
-  exports.Set("share", Napi::Function::New<share>(env, "share"));
-  exports.Set("dispose", Napi::Function::New<dispose>(env, "dispose"));
-  exports.Set("pointer", Napi::Function::New<pointer>(env, "pointer"));
   exports.Set("write", Napi::Function::New<write>(env, "write"));
   exports.Set("readSync", Napi::Function::New<read_sync>(env, "readSync"));
   exports.Set("read", Napi::Function::New<read>(env, "read"));

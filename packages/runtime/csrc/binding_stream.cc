@@ -6,14 +6,16 @@
 
 #include "arguments.h"
 #include "binding.h"
-#include "completion.h"
+#include "lost_device.h"
+#include "shared_event.h"
 #include "stream_state.h"
+#include "tagged_object.h"
 
 namespace ww {
 namespace {
 
-// Handles that this copy of the runtime made, and the reference that each holds; none for a stream
-// of another library. Another copy's handles look the same but are not ours to dispose.
+// Handles that this copy of the runtime made, and the state that each is an owner of. Another copy's
+// handles look the same but are not ours to dispose.
 struct OwnHandles {
   std::mutex mutex;
   std::unordered_map<const StreamHandle*, StreamState*> states;
@@ -36,7 +38,7 @@ bool drop(StreamHandle& handle) {
   }
   handle.disposed = 1;
   handle.stream = nullptr;
-  if (state != nullptr) release_stream_state(state);
+  disown_stream_state(state);
   return true;
 }
 
@@ -46,28 +48,23 @@ void finalize(napi_env, void* data, void*) {
   delete handle;
 }
 
-// Takes over the reference to the state; null for a foreign stream.
-Napi::Value make_handle(Napi::Env env, cuda::Stream stream, StreamState* state) {
+// Takes over an owner's part in the state.
+Napi::Value make_handle(Napi::Env env, StreamState* state) {
   auto* handle = new StreamHandle{
       .magic = kHandleMagic,
       .major = kHandleMajor,
       .minor = kHandleMinor,
-      .device = stream.device,
+      .device = state->stream.device,
       .disposed = 0,
-      .stream = stream.stream,
+      .stream = state->stream.stream,
+      .capturing = &state->capturing,
+      .lost = &lost_cause(state->stream.device),
   };
   {
     const std::lock_guard lock(own_handles().mutex);
     own_handles().states[handle] = state;
   }
-  const Napi::Object object = Napi::Object::New(env);
-  if (napi_wrap(env, object, handle, finalize, nullptr, nullptr) != napi_ok) {
-    finalize(env, handle, nullptr);
-    throw Napi::Error::New(env);
-  }
-  const napi_type_tag tag{kStreamTag[0], kStreamTag[1]};
-  if (napi_type_tag_object(env, object, &tag) != napi_ok) throw Napi::Error::New(env);
-  return object;
+  return new_tagged(env, handle, finalize, kStreamTag);
 }
 
 cuda::Stream any_stream_arg(const Napi::Value& value, const char* op) {
@@ -82,7 +79,7 @@ Napi::Value create_stream(const Napi::CallbackInfo& info) {
   const int priority = integer_arg(info[1], kOp, "priority", INT32_MIN, INT32_MAX);
   StreamState* state = nullptr;
   check(info.Env(), create_stream_state(device, priority, &state), kOp);
-  return make_handle(info.Env(), state->stream, state);
+  return make_handle(info.Env(), state);
 }
 
 // wrapStream(address, device)
@@ -97,15 +94,15 @@ Napi::Value wrap_stream(const Napi::CallbackInfo& info) {
   if (address <= kLastDefaultStream)
     throw value_error(env, expected(kOp) + "the address of a stream that is no default stream");
   const auto stream = reinterpret_cast<cudaStream_t>(address);
-  StreamState* state = find_stream_state(stream);
+  StreamState* state = own_stream_state(stream);
   int actual = state == nullptr ? 0 : state->stream.device;
   if (state == nullptr) check(env, cuda::stream_device(stream, device, &actual), kOp);
   if (actual != device) {
-    if (state != nullptr) release_stream_state(state);
+    if (state != nullptr) disown_stream_state(state);
     throw device_error(env, expected(kOp) + "a stream of cuda:" + std::to_string(device) +
                                 ", got one of cuda:" + std::to_string(actual));
   }
-  return make_handle(env, {device, stream}, state);
+  return make_handle(env, state == nullptr ? borrow_stream_state({device, stream}) : state);
 }
 
 // streamAddress(stream)
@@ -117,6 +114,7 @@ Napi::Value stream_address(const Napi::CallbackInfo& info) {
 // synchronizeSync(stream)
 void synchronize_sync(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "synchronizeSync";
+  refuse_in_capture(info.Env(), kOp);
   check(info.Env(), cuda::synchronize(any_stream_arg(info[0], kOp)), kOp);
 }
 
@@ -124,12 +122,9 @@ void synchronize_sync(const Napi::CallbackInfo& info) {
 Napi::Value synchronize(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   constexpr char kOp[] = "synchronize";
+  refuse_in_capture(env, kOp);
   const cuda::Stream stream = any_stream_arg(info[0], kOp);
-  cuda::Event event = nullptr;
-  check(env, cuda::create_event(stream.device, &event), kOp);
-  auto job = std::make_unique<SynchronizeJob>(Mailbox::of(env), stream.device, event);
-  check(env, cuda::record_event(event, stream), kOp);
-  return Job::start(env, std::move(job));
+  return wait_for_event_async(env, record_shared_event(env, stream, kOp), kOp);
 }
 
 // disposeStream(stream)
@@ -138,6 +133,8 @@ void dispose_stream(const Napi::CallbackInfo& info) {
   auto* handle = detail::tagged<StreamHandle>(info[0], kStreamTag);
   if (handle == nullptr) throw kind_error(info.Env(), expected(kOp) + "a stream handle");
   detail::check_version(info.Env(), *handle, kOp);
+  if (!handle->disposed && *handle->capturing)
+    throw capture_error(info.Env(), "disposeStream: the stream is being captured");
   if (!drop(*handle) && !handle->disposed)
     throw kind_error(info.Env(),
                      "disposeStream: the stream belongs to another copy of @warpwright/runtime in "

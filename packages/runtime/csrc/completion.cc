@@ -156,29 +156,38 @@ Napi::Value Job::start(Napi::Env env, std::unique_ptr<Job> job) {
   return Napi::Value(env, promise);
 }
 
+void Job::watch(std::unique_ptr<Job> job) {
+  completion().start_thread();
+  completion().watch(job.release());
+}
+
 void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
   const Napi::HandleScope scope(env);
-  napi_value rejection = nullptr;
+  napi_value value = nullptr;
+  bool rejected = true;
   try {
     if (job->status_ != cudaSuccess)
       throw cuda_error(env, cuda::error_name(job->status_),
                        std::string(job->what_) + ": " + cuda::error_text(job->status_));
     if (!job->advance(env)) return completion().watch(job.release());
+    value = job->result(env);
+    rejected = false;
   } catch (const Napi::Error& error) {
-    rejection = error.Value();
+    value = error.Value();
   } catch (const std::exception& error) {
-    rejection = Napi::Error::New(env, error.what()).Value();
+    value = Napi::Error::New(env, error.what()).Value();
   }
-  job->settle(env, rejection);
+  job->settle(env, value, rejected);
 }
 
-void Job::settle(Napi::Env env, napi_value rejection) {
+void Job::settle(Napi::Env env, napi_value value, bool rejected) {
   finish(env);
+  if (deferred_ == nullptr) return;
   mailbox_->remove_pending();
-  if (rejection != nullptr) {
-    napi_reject_deferred(env, deferred_, rejection);
+  if (rejected) {
+    napi_reject_deferred(env, deferred_, value);
   } else {
-    napi_resolve_deferred(env, deferred_, env.Undefined());
+    napi_resolve_deferred(env, deferred_, value);
   }
 }
 

@@ -11,7 +11,7 @@
 
 namespace ww {
 
-// Something that a promise waits for.
+// Something that a promise waits for, or that JavaScript's thread has to do later.
 class Job {
  public:
   // `what` begins the message of a rejection.
@@ -24,6 +24,9 @@ class Job {
 
   // JavaScript thread: the promise of a job that the completion thread watches from now on.
   static Napi::Value start(Napi::Env env, std::unique_ptr<Job> job);
+
+  // Any thread: the same without a promise, so that it keeps no event loop alive.
+  static void watch(std::unique_ptr<Job> job);
 
   // Completion thread. Whether the next step has been reached, or has failed.
   virtual cudaError_t poll(bool& reached) = 0;
@@ -41,28 +44,16 @@ class Job {
   virtual bool advance(Napi::Env) { return true; }
   // JavaScript thread, before the promise is settled in whatever way.
   virtual void finish(Napi::Env) {}
+  // JavaScript thread: what the promise resolves to. Throws to reject.
+  virtual Napi::Value result(Napi::Env env) { return env.Undefined(); }
 
  private:
-  void settle(Napi::Env env, napi_value rejection);
+  void settle(Napi::Env env, napi_value value, bool rejected);
 
   std::shared_ptr<Mailbox> mailbox_;
   const char* what_;
   napi_deferred deferred_ = nullptr;
   cudaError_t status_ = cudaSuccess;
-};
-
-// Waits for what a stream has been given so far.
-class SynchronizeJob : public Job {
- public:
-  SynchronizeJob(std::shared_ptr<Mailbox> mailbox, int device, cuda::Event event)
-      : Job(std::move(mailbox), "synchronize"), device_(device), event_(event) {}
-  ~SynchronizeJob() override { cuda::destroy_event(device_, event_); }
-
-  cudaError_t poll(bool& reached) override { return cuda::query_event(device_, event_, reached); }
-
- private:
-  int device_;
-  cuda::Event event_;
 };
 
 // Makes the thread look at once whether environments have ended.

@@ -5,6 +5,7 @@
 #include <malloc.h>
 #endif
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -54,6 +55,16 @@ void* map_aligned(size_t bytes) {
   return data;
 }
 
+std::atomic<uint64_t> allocated_bytes{0};
+std::atomic<uint64_t> peak_bytes{0};
+
+void count_allocation(uint64_t bytes) {
+  const uint64_t now = allocated_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+  uint64_t peak = peak_bytes.load(std::memory_order_relaxed);
+  while (now > peak && !peak_bytes.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace
 
 void* cpu_allocate(size_t bytes, bool zero) {
@@ -65,6 +76,7 @@ void* cpu_allocate(size_t bytes, bool zero) {
 #if defined(__GLIBC__)
   if (data == nullptr && malloc_trim(0) != 0) data = allocate();
 #endif
+  if (data != nullptr) count_allocation(bytes);
   return data;
 }
 
@@ -82,7 +94,13 @@ void cpu_copy(void* dst, const void* src, size_t bytes) {
       &copy);
 }
 
+void cpu_memory_stats(uint64_t& allocated, uint64_t& peak) {
+  allocated = allocated_bytes.load(std::memory_order_relaxed);
+  peak = peak_bytes.load(std::memory_order_relaxed);
+}
+
 void cpu_free(void* data, size_t bytes) {
+  allocated_bytes.fetch_sub(bytes, std::memory_order_relaxed);
   if (bytes >= kMappedBytes) {
     munmap(data, round_up(bytes, kHugePage));
   } else {

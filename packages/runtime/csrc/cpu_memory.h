@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 namespace ww {
 
@@ -14,5 +15,8 @@ void cpu_copy(void* dst, const void* src, size_t bytes);
 
 // `bytes` as it was allocated.
 void cpu_free(void* data, size_t bytes);
+
+// Bytes that cpu_allocate has given and not got back, and the most that they were.
+void cpu_memory_stats(uint64_t& allocated, uint64_t& peak);
 
 }  // namespace ww

@@ -13,10 +13,16 @@
 #include "warpwright/cuda_types.h"
 
 struct CUevent_st;
+struct CUgraph_st;
+struct CUgraphExec_st;
 
 namespace ww::cuda {
 
 using Event = CUevent_st*;
+using Graph = CUgraph_st*;
+using GraphExec = CUgraphExec_st*;
+
+inline constexpr int kMaxDevices = 64;
 
 struct DeviceInfo {
   std::string name;
@@ -41,17 +47,33 @@ struct Stream {
 const char* error_name(cudaError_t status);
 const char* error_text(cudaError_t status);
 
+// Whether the status leaves its device unusable for the rest of the process.
+bool is_sticky(cudaError_t status);
+
 // Creates no context on any device.
 Probe probe();
 cudaError_t device_count(int& count);
 
-// Memory in stream order. Out of memory: the pool's unused memory goes back to the system, and the
-// allocation is tried once more.
+// Memory in stream order.
 cudaError_t allocate(Stream stream, size_t bytes, void** data);
 void free(Stream stream, void* data);
 // The stream that memory is freed on whose own stream may be gone; made on first use, never
 // destroyed.
 cudaError_t reclaim_stream(int device, cudaStream_t* stream);
+
+// Bytes.
+struct MemoryStats {
+  uint64_t allocated;  // of the pool, by tensors
+  uint64_t peak;       // the most that it was
+  uint64_t reserved;   // the pool's, with what it keeps for the next allocation
+  uint64_t free;       // the device's, for all processes
+  uint64_t total;
+};
+cudaError_t memory_stats(int device, MemoryStats& stats);
+// Gives the pool's unused memory back to the system.
+cudaError_t trim(int device);
+// The device that the memory is on; -1 for the host's.
+cudaError_t pointer_device(const void* data, int likely, int* device);
 
 cudaError_t create_stream(int device, int priority, cudaStream_t* stream);
 void destroy_stream(Stream stream);
@@ -64,9 +86,17 @@ cudaError_t wait_for_stream(Stream waiter, Stream other);
 // The same for all streams of a device together, without naming one.
 cudaError_t wait_for_device(Stream waiter, int device);
 
+cudaError_t wait_for_event(Stream waiter, Event event);
+
 cudaError_t create_event(int device, Event* event);
+cudaError_t create_timed_event(int device, Event* event);
 void destroy_event(int device, Event event);
 cudaError_t record_event(Event event, Stream stream);
+// After all that the device's streams have been given so far.
+cudaError_t record_device_event(Event event, int device);
+cudaError_t synchronize_event(int device, Event event);
+// Between two events that have happened.
+cudaError_t elapsed_time(int device, Event since, Event until, float* milliseconds);
 // cudaSuccess and done = false while the work before it is running.
 cudaError_t query_event(int device, Event event, bool& done);
 
@@ -80,6 +110,15 @@ cudaError_t copy_to_host(Stream stream, void* dst, const void* src, size_t bytes
 cudaError_t copy_to_pinned(Stream stream, void* dst, const void* src, size_t bytes);
 // `stream` is the destination device's.
 cudaError_t copy_from_peer(Stream stream, void* dst, const void* src, int src_device, size_t bytes);
+
+// What the stream is given is recorded until the capture ends, and does not run.
+cudaError_t begin_capture(Stream stream);
+// On failure the stream can be used as before.
+cudaError_t end_capture(Stream stream, Graph* graph);
+cudaError_t instantiate(int device, Graph graph, GraphExec* exec);
+void destroy_graph(int device, Graph graph);
+void destroy_graph_exec(int device, GraphExec exec);
+cudaError_t launch_graph(GraphExec exec, Stream stream);
 
 // Pinned host memory that every device can reach.
 cudaError_t pin(int device, size_t bytes, void** data);

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "completion.h"
+#include "environment.h"
 
 namespace ww {
 namespace {
@@ -20,14 +21,7 @@ void deliver(napi_env env, napi_value, void*, void* data) {
 
 }  // namespace
 
-std::shared_ptr<Mailbox> Mailbox::of(Napi::Env env) {
-  auto* mailbox = env.GetInstanceData<std::shared_ptr<Mailbox>>();
-  if (mailbox == nullptr) {
-    mailbox = new std::shared_ptr<Mailbox>(open(env));
-    env.SetInstanceData(mailbox);
-  }
-  return *mailbox;
-}
+std::shared_ptr<Mailbox> Mailbox::of(Napi::Env env) { return Environment::of(env).mailbox(); }
 
 std::shared_ptr<Mailbox> Mailbox::open(Napi::Env env) {
   auto mailbox = std::make_shared<Mailbox>();

@@ -14,9 +14,10 @@ class Job;
 
 class Mailbox {
  public:
-  // JavaScript thread: the environment's mailbox, opened by the first call. The event loop is kept
-  // alive only while jobs are pending.
+  // JavaScript thread: the environment's mailbox, and a new one for it. The event loop is kept alive
+  // only while jobs are pending.
   static std::shared_ptr<Mailbox> of(Napi::Env env);
+  static std::shared_ptr<Mailbox> open(Napi::Env env);
 
   // JavaScript thread: one more job is under way, or one less.
   void add_pending();
@@ -31,7 +32,6 @@ class Mailbox {
   std::atomic<int> watched{0};
 
  private:
-  static std::shared_ptr<Mailbox> open(Napi::Env env);
   void close();
 
   napi_env env_ = nullptr;

@@ -79,4 +79,18 @@ void give_back_staging(Staging* staging) {
   for (Staging* old : evicted) destroy(old);  // waits for a copy that may still be filling it
 }
 
+void drop_idle_staging(int device) {
+  std::vector<Staging*> idle;
+  {
+    const std::lock_guard lock(cache().mutex);
+    std::erase_if(cache().buffers, [&](Staging* staging) {
+      if (staging->device != device) return false;
+      idle.push_back(staging);
+      cache().bytes -= staging->bytes;
+      return true;
+    });
+  }
+  for (Staging* staging : idle) destroy(staging);
+}
+
 }  // namespace ww

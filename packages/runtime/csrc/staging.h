@@ -22,4 +22,7 @@ struct Staging {
 cudaError_t take_staging(int device, size_t bytes, Staging** staging);
 void give_back_staging(Staging* staging);
 
+// Gives the device's buffers that wait for their next use back to the system.
+void drop_idle_staging(int device);
+
 }  // namespace ww

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "capture.h"
 #include "cpu_memory.h"
+#include "lost_device.h"
+#include "memory_owner.h"
 #include "thread_pool.h"
 
 namespace ww {
@@ -13,55 +16,119 @@ cudaError_t allocate_on_cpu(Storage& storage, bool zero) {
   return storage.data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
-cudaError_t allocate_on_cuda(Storage& storage, bool zero) {
+cudaError_t allocate_on_cuda(Storage& storage, cudaStream_t address, bool zero) {
+  storage.home = own_stream_state(address);
+  storage.unknown_home = storage.home == nullptr;
   if (storage.bytes == 0) return cudaSuccess;
-  const cuda::Stream stream{storage.device, storage.stream};
-  const auto status = cuda::allocate(stream, storage.bytes, &storage.data);
+  const cuda::Stream stream{storage.device, address};
+  auto status = cuda::allocate(stream, storage.bytes, &storage.data);
+  if (status == cudaErrorMemoryAllocation) {
+    // What is free already may be in pieces, or wait for work to end. A wait would break a capture.
+    if (!captures_under_way()) cuda::synchronize_device(storage.device);
+    cuda::trim(storage.device);
+    status = cuda::allocate(stream, storage.bytes, &storage.data);
+  }
   if (status != cudaSuccess || !zero) return status;
   return cuda::zero(stream, storage.data, storage.bytes);
 }
 
-// Waits until every stream that the storage was used on is idle. Whether that could be waited for.
-bool finish_users(Storage& storage) {
-  bool finished = cuda::synchronize_device(storage.device) == cudaSuccess;
-  for (const StreamState* user : storage.users)
-    finished &= cuda::synchronize(user->stream) == cudaSuccess;
-  for (const int device : storage.foreign_users)
-    finished &= cuda::synchronize_device(device) == cudaSuccess;
-  return finished;
+// One that cannot be waited for does not keep the others from being.
+class FirstFailure {
+ public:
+  void note(cudaError_t status) {
+    if (status_ == cudaSuccess) status_ = status;
+  }
+  cudaError_t status() const { return status_; }
+
+ private:
+  cudaError_t status_ = cudaSuccess;
+};
+
+// Makes `waiter` wait for everything that the storage's streams have been given so far.
+cudaError_t wait_for_users(cuda::Stream waiter, Storage& storage) {
+  const std::lock_guard lock(storage.mutex);
+  FirstFailure failure;
+  if (storage.home != nullptr) failure.note(wait_for_state(waiter, storage.home));
+  for (StreamState* user : storage.users) failure.note(wait_for_state(waiter, user));
+  if (storage.unknown_home) failure.note(cuda::wait_for_device(waiter, storage.device));
+  for (const int device : storage.unknown_users) failure.note(cuda::wait_for_device(waiter, device));
+  return failure.status();
 }
 
-// On its home stream, after the other streams' work. Where another library's stream has had a part,
-// that stream may be gone by now, with its work still running: then after all that its device has
-// been given, on a stream kept for this, which stalls nobody.
+// Waits until every stream that the storage was used on is idle. Whether that could be waited for.
+bool finish_users(Storage& storage) {
+  FirstFailure failure;
+  failure.note(cuda::synchronize_device(storage.device));
+  for (StreamState* user : storage.users) failure.note(synchronize_state(user));
+  for (const int device : storage.unknown_users) failure.note(cuda::synchronize_device(device));
+  return failure.status() == cudaSuccess;
+}
+
+// On its home stream, after the other streams' work. Where that is not the runtime's, its owner may
+// have destroyed it since: then on a stream kept for this, which stalls nobody.
 void free_on_cuda(Storage& storage) {
   if (storage.data == nullptr) return;
-  cuda::Stream stream{storage.device, storage.stream};
-  const bool foreign = storage.home == nullptr || !storage.foreign_users.empty();
-  if (foreign && cuda::reclaim_stream(storage.device, &stream.stream) != cudaSuccess) return;
+  cuda::Stream stream{storage.device, storage.stream()};
+  if (stream.stream == nullptr &&
+      cuda::reclaim_stream(storage.device, &stream.stream) != cudaSuccess)
+    return;
   // A wait fails where another library is capturing, where memory is short or a device is lost.
   // Then by waiting here, or not at all: memory that may be in use is left to the end of the
   // process.
-  if (wait_for_users(stream, &storage) == cudaSuccess || finish_users(storage))
+  if (wait_for_users(stream, storage) == cudaSuccess || finish_users(storage))
     cuda::free(stream, storage.data);
+}
+
+// Its owner may free the memory once it is let go, so that is after all the work.
+void let_owner_go(Storage& storage) {
+  if (storage.users.empty() && storage.unknown_users.empty())
+    return MemoryOwner::let_go(std::move(storage.owner));
+  cuda::Stream stream{storage.device, nullptr};
+  cuda::Event event = nullptr;
+  FirstFailure failure;
+  failure.note(cuda::reclaim_stream(stream.device, &stream.stream));
+  if (stream.stream != nullptr) failure.note(wait_for_users(stream, storage));
+  failure.note(cuda::create_event(stream.device, &event));
+  if (failure.status() == cudaSuccess) failure.note(cuda::record_event(event, stream));
+  if (failure.status() == cudaSuccess)
+    return MemoryOwner::let_go_after(std::move(storage.owner), stream.device, event);
+  if (event != nullptr) cuda::destroy_event(stream.device, event);
+  finish_users(storage);
+  MemoryOwner::let_go(std::move(storage.owner));
+}
+
+void destroy(Storage* storage) {
+  if (storage->owner != nullptr) {
+    let_owner_go(*storage);
+  } else if (storage->device != kCpu) {
+    free_on_cuda(*storage);
+  } else if (storage->data != nullptr) {
+    cpu_free(storage->data, storage->bytes);
+  }
+  for (StreamState* user : storage->users) release_stream_state(user);
+  if (storage->home != nullptr) disown_stream_state(storage->home);
+  delete storage;
 }
 
 }  // namespace
 
 cudaError_t allocate_storage(int32_t device, uint64_t bytes, cudaStream_t stream, bool zero,
                              Storage** result) {
-  auto* storage = new Storage;
-  storage->device = device;
-  storage->bytes = bytes;
   if (device != kCpu) {
-    storage->stream = stream;
-    storage->home = find_stream_state(stream);
+    if (const auto capture = capturing_on(stream))
+      return capture->allocate({device, stream}, bytes, zero, result);
   }
-  const auto status =
-      device == kCpu ? allocate_on_cpu(*storage, zero) : allocate_on_cuda(*storage, zero);
+  auto* storage = new Storage{.device = device, .bytes = bytes};
+  const auto status = device == kCpu ? allocate_on_cpu(*storage, zero)
+                                     : allocate_on_cuda(*storage, stream, zero);
   *result = status == cudaSuccess ? storage : nullptr;
   if (status != cudaSuccess) release_storage(storage);
   return status;
+}
+
+Storage* wrap_memory(int32_t device, uint64_t bytes, void* data,
+                     std::unique_ptr<MemoryOwner> owner) {
+  return new Storage{.device = device, .bytes = bytes, .data = data, .owner = std::move(owner)};
 }
 
 void retain_storage(Storage* storage) {
@@ -70,22 +137,26 @@ void retain_storage(Storage* storage) {
 
 void release_storage(Storage* storage) {
   if (storage->references.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  if (storage->device != kCpu) {
-    free_on_cuda(*storage);
-  } else if (storage->data != nullptr) {
-    cpu_free(storage->data, storage->bytes);
+  if (storage->device == kCpu) {
+    destroy(storage);
+  } else {
+    outside_captures([storage] { destroy(storage); });
   }
-  for (StreamState* user : storage->users) release_stream_state(user);
-  if (storage->home != nullptr) release_stream_state(storage->home);
-  delete storage;
 }
 
 cudaError_t record_use(Storage* storage, cudaStream_t stream) {
-  if (storage->device == kCpu || stream == storage->stream || storage->data == nullptr)
+  if (storage->device == kCpu || storage->data == nullptr) return cudaSuccess;
+  if (const auto capture = capturing_on(stream)) {
+    capture->keep(storage, stream);
     return cudaSuccess;
+  }
+  if (stream == storage->stream()) return cudaSuccess;
   StreamState* user = find_stream_state(stream);
   const std::lock_guard lock(storage->mutex);
-  if (user != nullptr && std::ranges::find(storage->users, user) != storage->users.end()) {
+  const bool known = user != nullptr && (user == storage->home ||
+                                         std::ranges::find(storage->users, user) !=
+                                             storage->users.end());
+  if (known) {
     release_stream_state(user);
     return cudaSuccess;
   }
@@ -96,50 +167,49 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
   } else {
     status = cuda::stream_device(stream, storage->device, &waiter.device);
   }
-  if (status == cudaSuccess)
-    status = storage->home != nullptr ? cuda::wait_for_stream(waiter, storage->home->stream)
-                                      : cuda::wait_for_device(waiter, storage->device);
+  if (status == cudaSuccess && storage->home != nullptr)
+    status = wait_for_state(waiter, storage->home);
+  if (status == cudaSuccess && storage->unknown_home)
+    status = cuda::wait_for_device(waiter, storage->device);
   if (status != cudaSuccess) {
     if (user != nullptr) release_stream_state(user);
     return status;
   }
   if (user != nullptr) {
+    // A stream for every request would make the list of long-lived weights grow for ever.
+    forget_finished(storage->users);
     storage->users.push_back(user);
-  } else if (std::ranges::find(storage->foreign_users, waiter.device) ==
-             storage->foreign_users.end()) {
-    storage->foreign_users.push_back(waiter.device);
+  } else if (std::ranges::find(storage->unknown_users, waiter.device) ==
+             storage->unknown_users.end()) {
+    storage->unknown_users.push_back(waiter.device);
   }
   return cudaSuccess;
 }
 
-cudaError_t wait_for_users(cuda::Stream waiter, Storage* storage) {
+cudaError_t wait_for_writers(cuda::Stream waiter, Storage* storage) {
   const std::lock_guard lock(storage->mutex);
-  cudaError_t status = cudaSuccess;
-  // One that cannot be waited for does not keep the others from being.
-  const auto note = [&](cudaError_t one) {
-    if (status == cudaSuccess) status = one;
-  };
-  const auto wait = [&](const cuda::Stream& other) {
-    if (other.stream != waiter.stream) note(cuda::wait_for_stream(waiter, other));
-  };
-  if (storage->home != nullptr) wait(storage->home->stream);
-  for (const StreamState* user : storage->users) wait(user->stream);
-  if (storage->home == nullptr) note(cuda::wait_for_device(waiter, storage->device));
-  for (const int device : storage->foreign_users) note(cuda::wait_for_device(waiter, device));
-  return status;
+  FirstFailure failure;
+  if (storage->home != nullptr) failure.note(wait_for_state(waiter, storage->home));
+  for (StreamState* user : storage->users)
+    if (user->stream.device == storage->device) failure.note(wait_for_state(waiter, user));
+  if (storage->unknown_home || !storage->unknown_users.empty())
+    failure.note(cuda::wait_for_device(waiter, storage->device));
+  return failure.status();
 }
 
-cudaError_t hold_users(cuda::Stream until, Storage* storage) {
+cudaError_t hold_writers(cuda::Stream until, Storage* storage) {
   const std::lock_guard lock(storage->mutex);
-  cudaError_t status = cudaSuccess;
-  const auto hold = [&](const cuda::Stream& other) {
-    if (other.stream == until.stream) return;
-    const cudaError_t one = cuda::wait_for_stream(other, until);
-    if (status == cudaSuccess) status = one;
+  FirstFailure failure;
+  const auto hold = [&](StreamState* state) {
+    const std::lock_guard state_lock(state->mutex);
+    const bool other = !state->retired && state->stream.stream != until.stream;
+    if (!other || state->stream.device != storage->device) return;
+    failure.note(state->capturing ? cudaErrorStreamCaptureIsolation
+                                  : cuda::wait_for_stream(state->stream, until));
   };
-  if (storage->home != nullptr) hold(storage->home->stream);
-  for (const StreamState* user : storage->users) hold(user->stream);
-  return status;
+  if (storage->home != nullptr) hold(storage->home);
+  for (StreamState* user : storage->users) hold(user);
+  return failure.status();
 }
 
 namespace {
@@ -160,6 +230,7 @@ const RuntimeApi kRuntimeApi{
     .record_use = record_use,
     .alloc = alloc,
     .parallel_for = parallel_for,
+    .report = report_status,
 };
 
 }  // namespace ww

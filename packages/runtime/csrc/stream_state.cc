@@ -1,13 +1,12 @@
 #include "stream_state.h"
 
-#include <mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace ww {
 namespace {
 
-// By address. A foreign stream may take the address of one that was destroyed, and the other way
-// round; what is listed here exists.
+// By address. What is listed has an owner, so that the address means one stream.
 struct Registry {
   std::mutex mutex;
   std::unordered_map<cudaStream_t, StreamState*> states;
@@ -19,33 +18,144 @@ Registry& registry() {
   return instance;
 }
 
+// Registry's mutex held.
+StreamState* listed(cudaStream_t stream) {
+  const auto found = registry().states.find(stream);
+  return found == registry().states.end() ? nullptr : found->second;
+}
+
+StreamState* with_owner(StreamState* state) {
+  ++state->owners;
+  ++state->references;
+  return state;
+}
+
+cudaError_t record_last(StreamState& state) {
+  if (const auto status = cuda::create_event(state.stream.device, &state.last)) return status;
+  // The owner of a borrowed stream may have destroyed it: its device stands for it.
+  const auto status = state.borrowed ? cuda::record_device_event(state.last, state.stream.device)
+                                     : cuda::record_event(state.last, state.stream);
+  if (status == cudaSuccess) return status;
+  cuda::destroy_event(state.stream.device, state.last);
+  state.last = nullptr;
+  return status;
+}
+
+void retire(StreamState& state) {
+  const std::lock_guard lock(state.mutex);
+  if (record_last(state) != cudaSuccess) {
+    // Without an event nobody could wait for the stream later.
+    if (state.borrowed) {
+      cuda::synchronize_device(state.stream.device);
+    } else {
+      cuda::synchronize(state.stream);
+    }
+  }
+  if (!state.borrowed) cuda::destroy_stream(state.stream);
+  state.retired = true;
+}
+
+bool is_finished(StreamState* state) {
+  const std::lock_guard lock(state->mutex);
+  if (!state->retired) return false;
+  if (state->last == nullptr) return true;
+  bool done = false;
+  return cuda::query_event(state->stream.device, state->last, done) == cudaSuccess && done;
+}
+
 }  // namespace
 
 cudaError_t create_stream_state(int device, int priority, StreamState** state) {
   cudaStream_t stream = nullptr;
   if (const auto status = cuda::create_stream(device, priority, &stream)) return status;
-  *state = new StreamState{{device, stream}, 1};
+  *state = new StreamState{.stream = {device, stream}, .borrowed = false};
   const std::lock_guard lock(registry().mutex);
   registry().states[stream] = *state;
   return cudaSuccess;
 }
 
+StreamState* borrow_stream_state(cuda::Stream stream) {
+  const std::lock_guard lock(registry().mutex);
+  if (StreamState* state = listed(stream.stream)) return with_owner(state);
+  auto* state = new StreamState{.stream = stream, .borrowed = true};
+  registry().states[stream.stream] = state;
+  return state;
+}
+
 StreamState* find_stream_state(cudaStream_t stream) {
   const std::lock_guard lock(registry().mutex);
-  const auto found = registry().states.find(stream);
-  if (found == registry().states.end()) return nullptr;
-  ++found->second->references;
-  return found->second;
+  StreamState* state = listed(stream);
+  if (state != nullptr) ++state->references;
+  return state;
+}
+
+StreamState* own_stream_state(cudaStream_t stream) {
+  const std::lock_guard lock(registry().mutex);
+  StreamState* state = listed(stream);
+  return state == nullptr ? nullptr : with_owner(state);
+}
+
+void disown_stream_state(StreamState* state) {
+  bool last = false;
+  {
+    const std::lock_guard lock(registry().mutex);
+    last = --state->owners == 0;
+    if (last) registry().states.erase(state->stream.stream);
+  }
+  if (last) retire(*state);
+  release_stream_state(state);
 }
 
 void release_stream_state(StreamState* state) {
   {
     const std::lock_guard lock(registry().mutex);
     if (--state->references > 0) return;
-    registry().states.erase(state->stream.stream);
   }
-  cuda::destroy_stream(state->stream);
+  if (state->last != nullptr) cuda::destroy_event(state->stream.device, state->last);
   delete state;
+}
+
+cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state) {
+  const std::lock_guard lock(state->mutex);
+  // Its event would draw the waiter into the capture.
+  if (state->capturing) return cudaErrorStreamCaptureIsolation;
+  if (!state->retired) {
+    return state->stream.stream == waiter.stream ? cudaSuccess
+                                                 : cuda::wait_for_stream(waiter, state->stream);
+  }
+  return state->last == nullptr ? cudaSuccess : cuda::wait_for_event(waiter, state->last);
+}
+
+cudaError_t synchronize_state(StreamState* state) {
+  const std::lock_guard lock(state->mutex);
+  if (!state->retired) return cuda::synchronize(state->stream);
+  return state->last == nullptr ? cudaSuccess
+                                : cuda::synchronize_event(state->stream.device, state->last);
+}
+
+void forget_finished(std::vector<StreamState*>& states) {
+  std::erase_if(states, [](StreamState* state) {
+    const bool finished = is_finished(state);
+    if (finished) release_stream_state(state);
+    return finished;
+  });
+}
+
+std::shared_ptr<Capture> capture_of(cudaStream_t stream) {
+  const std::lock_guard lock(registry().mutex);
+  const StreamState* state = listed(stream);
+  return state == nullptr ? nullptr : state->capture;
+}
+
+void set_capture(StreamState* state, std::shared_ptr<Capture> capture) {
+  const bool ends = capture == nullptr;
+  {
+    const std::lock_guard lock(registry().mutex);
+    state->capturing = ends ? 0 : 1;
+    std::swap(state->capture, capture);
+    if (!ends) with_owner(state);
+  }
+  if (ends) disown_stream_state(state);
 }
 
 }  // namespace ww

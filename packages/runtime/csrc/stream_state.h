@@ -1,24 +1,67 @@
-// CUDA streams that this runtime made. A stream is destroyed when neither JavaScript nor any
-// storage that it has worked on needs it any more.
+// CUDA streams that the runtime knows: those that it made, and those of other libraries that are
+// wrapped at the moment.
+//
+// A stream exists as long as it has an owner: an object of JavaScript, a storage that was allocated
+// on it, a capture that it takes part in. Storages that it has merely worked on only refer to it;
+// without an owner it is retired, which leaves them an event to wait for.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
 
 #include "cuda_backend.h"
 
 namespace ww {
 
+class Capture;
+
 struct StreamState {
   cuda::Stream stream;
-  int64_t references;  // guarded by the registry's mutex
+  bool borrowed;  // another library's, which may destroy it when it has no owner here any more
+
+  std::atomic<int32_t> capturing{0};  // not 0 while `capture` is set; stream handles point to it
+
+  // Guarded by the registry's mutex.
+  std::shared_ptr<Capture> capture{};
+  int64_t owners = 1;
+  int64_t references = 1;  // the owners' included
+
+  std::mutex mutex{};  // of what follows
+  bool retired = false;
+  cuda::Event last = nullptr;  // retired: happens after all the stream's work; null: it has happened
 };
 
-// A new stream with one reference.
+// A new stream with one owner.
 cudaError_t create_stream_state(int device, int priority, StreamState** state);
 
-// The stream's state with a reference added; null for a stream of another library.
+// A stream of another library, or one of ours, with an owner more.
+StreamState* borrow_stream_state(cuda::Stream stream);
+
+// The stream's state with a reference more; null if it is not known.
 StreamState* find_stream_state(cudaStream_t stream);
 
+// The stream's state with an owner more; null if it is not known.
+StreamState* own_stream_state(cudaStream_t stream);
+
+void disown_stream_state(StreamState* state);
 void release_stream_state(StreamState* state);
+
+// What `waiter` is given from now on runs after all that the state's stream has been given so far.
+cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state);
+
+// Waits until the stream is idle.
+cudaError_t synchronize_state(StreamState* state);
+
+// Releases the states whose streams are retired and have done their work.
+void forget_finished(std::vector<StreamState*>& states);
+
+// The capture that the stream takes part in, or null.
+std::shared_ptr<Capture> capture_of(cudaStream_t stream);
+
+// The stream takes part in the capture from now on, which owns it meanwhile; null ends that.
+void set_capture(StreamState* state, std::shared_ptr<Capture> capture);
 
 }  // namespace ww

@@ -80,8 +80,7 @@ function cudaDevices(): ProbedDevice[] {
  * console.log(isAvailable("cuda") ? "on the GPU" : "on the CPU");
  */
 export function isAvailable(device: Device = "cuda"): boolean {
-  const name = parseDevice("isAvailable", device);
-  return usable.has(name) || whyUnusable(name) === null;
+  return whyUnavailable(parseDevice("isAvailable", device)) === null;
 }
 
 /**
@@ -98,7 +97,7 @@ export function explain(): string {
   if (missing !== null) return `CUDA is not available: ${missing}`;
   return cudaDevices()
     .map(({ name, major, minor }, ordinal) => {
-      const reason = whyUnusable(`cuda:${ordinal}`);
+      const reason = whyUnavailable(`cuda:${ordinal}`);
       const state = reason === null ? "is available" : `is not available: ${reason}`;
       return `cuda:${ordinal} (${name}, compute capability ${major}.${minor}) ${state}`;
     })
@@ -139,6 +138,13 @@ function whyUnusable(name: DeviceName): string | null {
   const reason = builtFor(readArchitectures(), found.major, found.minor);
   if (reason === null) usable.add(name);
   return reason;
+}
+
+function whyUnavailable(name: DeviceName): string | null {
+  const reason = whyUnusable(name);
+  if (reason !== null || name === "cpu") return reason;
+  const cause = native().lostCause(deviceOrdinal(name));
+  return cause === null ? null : `it was lost to an earlier error, ${cause}`;
 }
 
 function whyNoCuda(): string | null {

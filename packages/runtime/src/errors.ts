@@ -176,6 +176,7 @@ export function loadError(message: string, cause?: unknown): Coded<Error> {
   return withCode(new Error(message, cause === undefined ? undefined : { cause }), "ERR_LOAD");
 }
 
-function withCode<E extends Error>(error: E, code: ErrorCode): Coded<E> {
+/** Gives an error its code. */
+export function withCode<E extends Error>(error: E, code: ErrorCode): Coded<E> {
   return Object.assign(error, { code });
 }

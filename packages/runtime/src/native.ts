@@ -14,6 +14,16 @@ export interface StreamHandle {
   readonly __handle: "stream";
 }
 
+/** An opaque object made by the runtime addon: a CUDA event. */
+export interface EventHandle {
+  readonly __handle: "event";
+}
+
+/** An opaque object made by the runtime addon: a CUDA graph. */
+export interface GraphHandle {
+  readonly __handle: "graph";
+}
+
 export interface Probe {
   /** Whether the addon was built with its CUDA sources. */
   withCuda: boolean;
@@ -34,6 +44,15 @@ export interface ProbedDevice {
   multiprocessorCount: number;
 }
 
+/** Bytes; of the CPU, the first two alone. */
+export interface NativeMemoryStats {
+  allocated: number;
+  peak: number;
+  reserved?: number;
+  free?: number;
+  total?: number;
+}
+
 /**
  * The runtime addon's surface. `device` is -1 for the CPU, else the CUDA ordinal; a `geometry` is a
  * Float64Array of element counts whose order each function names; `stream` is null on the CPU.
@@ -47,9 +66,13 @@ export interface Native {
     zero: boolean,
     op: string,
   ): Handle;
+  /** Memory of another library, whose `owner` is kept alive until work on it is done. */
+  wrapMemory(address: bigint, bytes: number, device: number, owner: unknown): Handle;
   share(handle: Handle): Handle;
   dispose(handle: Handle): void;
   pointer(handle: Handle): bigint;
+  memoryStats(device: number): NativeMemoryStats;
+  emptyCache(device: number): void;
 
   write(handle: Handle, byteOffset: number, source: Uint8Array, stream: StreamHandle | null): void;
   readSync(handle: Handle, byteOffset: number, into: Uint8Array, stream: StreamHandle | null): void;
@@ -94,6 +117,22 @@ export interface Native {
   synchronize(stream: StreamHandle): Promise<void>;
   disposeStream(stream: StreamHandle): void;
 
+  recordEvent(stream: StreamHandle): EventHandle;
+  waitForEvent(stream: StreamHandle, event: EventHandle): void;
+  queryEvent(event: EventHandle): boolean;
+  synchronizeEvent(event: EventHandle): Promise<void>;
+  elapsedMs(event: EventHandle, since: EventHandle): Promise<number>;
+  disposeEvent(event: EventHandle): void;
+
+  /** Until endCapture() or abandonCapture() on the same thread. */
+  beginCapture(stream: StreamHandle): void;
+  endCapture(): GraphHandle;
+  abandonCapture(): void;
+  launchGraph(graph: GraphHandle, stream: StreamHandle): void;
+  disposeGraph(graph: GraphHandle): void;
+
+  /** The first error that made the device unusable; null while it is usable. */
+  lostCause(device: number): string | null;
   probe(): Probe;
   setNumThreads(count: number): void;
   /** Unless a count has been set in this process. */

@@ -1,7 +1,6 @@
 import { types } from "node:util";
-import { describe, isPromise } from "./describe.js";
-import { kindError } from "./errors.js";
 import { isTensor } from "./kernel/handles.js";
+import { callSynchronously, checkFunction } from "./synchronous.js";
 import type { Tensor } from "./tensor.js";
 
 // The tensors made since the innermost tidy() began; null outside any.
@@ -27,20 +26,13 @@ export function noteTensor(tensor: Tensor): void {
  * const row = tidy(() => ones([4, 4]).narrow(0, 0, 1).clone()); // only the clone is left
  */
 export function tidy<T>(fn: () => T): T {
-  if (typeof fn !== "function") {
-    throw kindError(`tidy: expected fn to be a function, got ${describe(fn)}`);
-  }
+  checkFunction("tidy", fn);
   const outer = made;
   const own: Tensor[] = [];
   let returned = new Set<unknown>();
   made = own;
   try {
-    const result = fn();
-    if (isPromise(result)) {
-      // It fails on its disposed tensors; the error thrown here is the one to see.
-      result.then(undefined, () => {});
-      throw kindError("tidy: expected fn to return its result, got a promise");
-    }
+    const result = callSynchronously("tidy", fn);
     returned = tensorsIn(result);
     return result;
   } finally {

@@ -4,9 +4,11 @@ import { cut, describe } from "./describe.js";
 import { usableDevice } from "./devices.js";
 import { Disposing } from "./disposing.js";
 import { deviceError, disposedError, kindError, valueError } from "./errors.js";
+import { type CudaEvent, eventHandle, recordEvent } from "./events.js";
 import { type Branded, type DeviceName, STREAM } from "./internals.js";
 import { checkFinite, checkOptions } from "./kernel/checks.js";
 import { native, type StreamHandle } from "./native.js";
+import { callSynchronously, checkFunction } from "./synchronous.js";
 
 /** Options of a new stream. */
 export interface CudaStreamOptions {
@@ -118,6 +120,20 @@ export class CudaStream extends Disposing {
     native().synchronizeSync(live("synchronizeSync", this));
   }
 
+  /**
+   * What the stream is given from now on runs after the event, which may be another device's.
+   *
+   * @throws TypeError ERR_KIND; Error ERR_DISPOSED, ERR_CAPTURE, ERR_DEVICE_LOST; CudaError
+   */
+  wait(event: CudaEvent): void {
+    native().waitForEvent(live("wait", this), eventHandle("wait", "event", event));
+  }
+
+  /** An event behind all that the stream has been given so far. */
+  record(): CudaEvent {
+    return recordEvent(live("record", this), this.device);
+  }
+
   /** Ends this object; the stream goes when its work is done. Harmless when repeated. */
   dispose(): void {
     const handle = this[STREAM];
@@ -127,7 +143,10 @@ export class CudaStream extends Disposing {
   }
 }
 
+// Of this JavaScript thread, by device: the default ones, and those that withStream() has put in
+// their place.
 const defaultStreams = new Map<string, CudaStream>();
+const currentStreams = new Map<string, CudaStream>();
 
 function defaultStream(op: string, device: unknown): CudaStream {
   const name = usableCuda(op, device);
@@ -138,6 +157,41 @@ function defaultStream(op: string, device: unknown): CudaStream {
     defaultStreams.set(name, stream);
   }
   return stream;
+}
+
+/** The stream that work on the device runs on unless it is given another. */
+export function currentStream(op: string, device: DeviceName): CudaStream {
+  return currentStreams.get(device) ?? defaultStreams.get(device) ?? defaultStream(op, device);
+}
+
+/**
+ * Runs `fn` with the stream as its device's current one on this JavaScript thread, and returns what
+ * it returns. Calls can be nested.
+ *
+ * @throws TypeError ERR_KIND for what is no stream, and if fn is no function or returns a promise,
+ *   which would go on with another current stream; Error ERR_DISPOSED
+ *
+ * @example
+ * import { CudaStream, isAvailable, ones, withStream } from "@warpwright/runtime";
+ *
+ * if (isAvailable("cuda")) {
+ *   const stream = new CudaStream();
+ *   const x = withStream(stream, () => ones([2, 3], { device: "cuda" }));
+ * }
+ */
+export function withStream<T>(stream: CudaStream, fn: () => T): T {
+  const op = "withStream";
+  checkStream(op, stream);
+  checkFunction(op, fn);
+  const { device } = stream;
+  const outer = currentStreams.get(device);
+  currentStreams.set(device, stream);
+  try {
+    return callSynchronously(op, fn);
+  } finally {
+    if (outer === undefined) currentStreams.delete(device);
+    else currentStreams.set(device, outer);
+  }
 }
 
 function usableCuda(op: string, device: unknown): DeviceName {
@@ -172,8 +226,17 @@ export function streamFor(
 ): StreamHandle | null {
   if (stream === undefined) {
     if (device === "cpu") return null;
-    return (defaultStreams.get(device) ?? defaultStream(op, device))[STREAM];
+    return checkStream(op, currentStream(op, device));
   }
+  const handle = checkStream(op, stream);
+  if (stream.device !== device) {
+    throw deviceError(`${op}: expected a stream of ${device}, got one of ${stream.device}`);
+  }
+  return handle;
+}
+
+/** The native handle of a stream argument, or ERR_KIND or ERR_DISPOSED. */
+export function checkStream(op: string, stream: CudaStream): StreamHandle {
   const handle =
     typeof stream === "object" && stream !== null && !types.isProxy(stream)
       ? (stream as Branded)[STREAM]
@@ -182,8 +245,5 @@ export function streamFor(
     throw kindError(`${op}: expected stream to be a CudaStream, got ${describe(stream)}`);
   }
   if (handle === null) throw disposedError(`${op}: stream has been disposed`);
-  if (stream.device !== device) {
-    throw deviceError(`${op}: expected a stream of ${device}, got one of ${stream.device}`);
-  }
   return handle;
 }

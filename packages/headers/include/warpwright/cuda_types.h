@@ -14,6 +14,7 @@ enum cudaError_t {
   cudaErrorMemoryAllocation = 2,
   cudaErrorNoDevice = 100,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureIsolation = 905,
 };
 #endif
 

@@ -52,6 +52,18 @@ inline Napi::Error unsupported_error(Napi::Env env, const std::string& message) 
   return detail::coded_error<Napi::Error>(env, "ERR_UNSUPPORTED", message);
 }
 
+inline Napi::Error capture_error(Napi::Env env, const std::string& message) {
+  return detail::coded_error<Napi::Error>(env, "ERR_CAPTURE", message);
+}
+
+// `cause` is the first error, which left the device unusable until the process ends.
+inline Napi::Error device_lost_error(Napi::Env env, const std::string& op, int device,
+                                     const char* cause) {
+  return detail::coded_error<Napi::Error>(
+      env, "ERR_DEVICE_LOST",
+      op + ": cuda:" + std::to_string(device) + " was lost to an earlier error, " + cause);
+}
+
 inline Napi::Error load_error(Napi::Env env, const std::string& message) {
   return detail::coded_error<Napi::Error>(env, "ERR_LOAD", message);
 }
@@ -63,6 +75,17 @@ inline Napi::Error cuda_error(Napi::Env env, const char* name, const std::string
   return error;
 }
 
+namespace detail {
+
+// CUDA's errors of stream capture, one after the other.
+inline bool is_capture_status(cudaError_t status) {
+  constexpr int kFirst = 900;
+  constexpr int kLast = 908;
+  return static_cast<int>(status) >= kFirst && static_cast<int>(status) <= kLast;
+}
+
+}  // namespace detail
+
 #if WARPWRIGHT_WITH_CUDA
 // Throws for any status but cudaSuccess. The error is not left for the next call to find.
 inline void check_cuda(Napi::Env env, cudaError_t status, const char* what) {
@@ -71,6 +94,7 @@ inline void check_cuda(Napi::Env env, cudaError_t status, const char* what) {
   std::string message = std::string(what) + ": " + cudaGetErrorString(status);
   const bool no_code =
       status == cudaErrorNoKernelImageForDevice || status == cudaErrorInvalidDeviceFunction;
+  if (detail::is_capture_status(status)) throw capture_error(env, message);
   if (no_code) message += "; this addon has code for the architectures " WARPWRIGHT_BUILT_FOR;
   throw cuda_error(env, cudaGetErrorName(status), message);
 }

@@ -62,6 +62,8 @@ inline const StreamHandle& unwrap_stream(const Napi::Value& value, const char* o
   detail::check_version(value.Env(), *handle, op);
   if (handle->disposed)
     throw disposed_error(value.Env(), std::string(op) + ": the stream has been disposed");
+  if (const char* cause = *handle->lost)
+    throw device_lost_error(value.Env(), op, handle->device, cause);
   return *handle;
 }
 

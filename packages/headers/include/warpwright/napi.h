@@ -54,6 +54,7 @@ class Arguments {
     if (handle.device != first_.handle->device)
       throw device_error(info_.Env(),
                          std::string(op_) + ": expected a stream of the tensors' device");
+    capturing_ = *handle.capturing != 0;
     return stream_ = handle.stream;
   }
 
@@ -110,14 +111,22 @@ class Arguments {
   void run_cuda(OnCuda&& on_cuda) {
 #if WARPWRIGHT_WITH_CUDA
     const DeviceGuard guard(first_.handle->device);
-    check_cuda(info_.Env(), guard.status(), op_);
+    check(guard.status());
     for (int i = 0; i < num_tensors_; ++i) {
-      if (tensors_[i]->stream == stream_) continue;
-      check_cuda(info_.Env(), tensors_[i]->api->record_use(tensors_[i]->storage, stream_), op_);
+      if (tensors_[i]->stream == stream_ && !capturing_) continue;
+      check(tensors_[i]->api->record_use(tensors_[i]->storage, stream_));
     }
-    check_cuda(info_.Env(), on_cuda(stream_), op_);
+    check(on_cuda(stream_));
 #endif
   }
+
+#if WARPWRIGHT_WITH_CUDA
+  void check(cudaError_t status) {
+    if (status == cudaSuccess) return;
+    first_.handle->api->report(first_.handle->device, status);
+    check_cuda(info_.Env(), status, op_);
+  }
+#endif
 
   const Napi::CallbackInfo& info_;
   const char* op_;
@@ -126,6 +135,7 @@ class Arguments {
   const TensorHandle* tensors_[kMaxTensors];
   int num_tensors_ = 0;
   cudaStream_t stream_ = nullptr;
+  bool capturing_ = false;
 };
 
 }  // namespace ww

@@ -3,6 +3,7 @@
 // appended, with a new minor; an addon accepts its own major and a minor not below its own.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,6 +31,7 @@ struct RuntimeApi {
   void (*release)(Storage* storage);
   // Notes that work enqueued on `stream` uses the storage: memory is freed only after it, and on
   // the first use by a stream other than the allocating one, `stream` waits for the allocation.
+  // While the stream is being captured, the graph keeps the storage instead.
   cudaError_t (*record_use)(Storage* storage, cudaStream_t stream);
   // A new storage of `size` bytes on `device`, ordered on `stream` (null on the CPU), with one
   // reference; *data receives its address. Null *storage on failure.
@@ -40,6 +42,9 @@ struct RuntimeApi {
   // are done. Nested calls run on the calling thread. body must not throw.
   void (*parallel_for)(int64_t count, int64_t grain,
                        void (*body)(void* context, int64_t begin, int64_t end), void* context);
+  // Tells of a status other than success that a call on the device gave: one that leaves the device
+  // unusable for the rest of the process marks it lost.
+  void (*report)(int32_t device, cudaError_t status);
 };
 
 // One JavaScript tensor's reference to its storage. Views of one storage have a handle each.
@@ -52,7 +57,7 @@ struct TensorHandle {
   void* data;           // first byte of the storage
   uint64_t bytes;       // size of the storage
   Storage* storage;     // null once disposed
-  cudaStream_t stream;  // the allocating stream; null on the CPU
+  cudaStream_t stream;  // whose use needs no record_use: the allocating one; null where there is none
   const RuntimeApi* api;
 };
 
@@ -64,12 +69,17 @@ struct StreamHandle {
   int32_t device;
   int32_t disposed;
   cudaStream_t stream;
+  const std::atomic<int32_t>* capturing;  // not 0 while the stream is being captured into a graph
+  const std::atomic<const char*>* lost;   // why the device is lost, "name: text"; null while it is not
 };
 
 // The layout is the interface: an addon that was built elsewhere reads it.
-static_assert(sizeof(RuntimeApi) == 48 && offsetof(RuntimeApi, parallel_for) == 40);
+static_assert(sizeof(RuntimeApi) == 56 && offsetof(RuntimeApi, report) == 48);
 static_assert(sizeof(TensorHandle) == 56 && offsetof(TensorHandle, data) == 16 &&
               offsetof(TensorHandle, storage) == 32 && offsetof(TensorHandle, api) == 48);
-static_assert(sizeof(StreamHandle) == 24 && offsetof(StreamHandle, stream) == 16);
+static_assert(sizeof(StreamHandle) == 40 && offsetof(StreamHandle, stream) == 16 &&
+              offsetof(StreamHandle, lost) == 32);
+static_assert(std::atomic<int32_t>::is_always_lock_free &&
+              std::atomic<const char*>::is_always_lock_free);
 
 }  // namespace ww

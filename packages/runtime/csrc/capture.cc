@@ -1,0 +1,204 @@
+#include "capture.h"
+
+#include <algorithm>
+#include <shared_mutex>
+#include <utility>
+
+#include "graph.h"
+
+namespace ww {
+namespace {
+
+// What waits for the captures' end. No capture begins while something runs that waits for none.
+struct Gate {
+  std::shared_mutex mutex;
+  std::atomic<int> under_way{0};
+  std::vector<std::function<void()>> waiting;
+};
+
+// Never destroyed: storages are released while the process ends.
+Gate& gate() {
+  static auto& instance = *new Gate;
+  return instance;
+}
+
+thread_local std::shared_ptr<Capture> current_capture;
+
+// One side stream a device, for good: what was allocated on it needs it as long as it lives.
+cudaError_t side_stream(int device, cuda::Stream* stream) {
+  static std::mutex mutex;
+  static auto& streams = *new std::map<int, cuda::Stream>;
+  const std::lock_guard lock(mutex);
+  const auto found = streams.find(device);
+  if (found != streams.end()) {
+    *stream = found->second;
+    return cudaSuccess;
+  }
+  StreamState* state = nullptr;
+  if (const auto status = create_stream_state(device, 0, &state)) return status;
+  *stream = streams[device] = state->stream;
+  return cudaSuccess;
+}
+
+void close_gate() {
+  std::vector<std::function<void()>> waiting;
+  {
+    const std::lock_guard lock(gate().mutex);
+    if (--gate().under_way == 0) waiting.swap(gate().waiting);
+  }
+  for (auto& f : waiting) outside_captures(std::move(f));
+}
+
+}  // namespace
+
+const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
+
+cudaError_t Capture::begin(StreamState* origin) {
+  const std::shared_ptr<Capture> capture(new Capture(origin->stream));
+  {
+    const std::lock_guard lock(gate().mutex);
+    if (const auto status = cuda::begin_capture(origin->stream)) return status;
+    ++gate().under_way;
+  }
+  current_capture = capture;
+  capture->join(origin);
+  return cudaSuccess;
+}
+
+cudaError_t Capture::end(std::unique_ptr<Graph>* graph) {
+  const std::shared_ptr<Capture> capture = std::exchange(current_capture, nullptr);
+  const cudaError_t status = capture->finish(graph);
+  if (status != cudaSuccess) capture->release_storages();
+  return status;
+}
+
+void Capture::abandon() {
+  const std::shared_ptr<Capture> capture = std::exchange(current_capture, nullptr);
+  cuda::Graph graph = nullptr;
+  if (cuda::end_capture(capture->origin_, &graph) == cudaSuccess)
+    cuda::destroy_graph(capture->origin_.device, graph);
+  capture->leave();
+  capture->release_storages();
+}
+
+cudaError_t Capture::finish(std::unique_ptr<Graph>* result) {
+  cuda::Graph recorded = nullptr;
+  cudaError_t status = cuda::end_capture(origin_, &recorded);
+  leave();
+  if (status != cudaSuccess) return status;
+  cuda::GraphExec exec = nullptr;
+  status = synchronize_sides();
+  if (status == cudaSuccess) status = cuda::instantiate(origin_.device, recorded, &exec);
+  cuda::destroy_graph(origin_.device, recorded);
+  if (status != cudaSuccess) return status;
+  std::vector<Storage*> kept;
+  for (const auto& [storage, use] : storages_) kept.push_back(storage);
+  storages_.clear();  // their references are the graph's now
+  *result = std::make_unique<Graph>(origin_.device, exec, std::move(kept));
+  return cudaSuccess;
+}
+
+// What was allocated and written there is ready before the first launch.
+cudaError_t Capture::synchronize_sides() {
+  for (const auto& [device, side] : sides_)
+    if (const auto status = cuda::synchronize(side)) return status;
+  return cudaSuccess;
+}
+
+void Capture::leave() {
+  for (StreamState* state : states_) set_capture(state, nullptr);
+  states_.clear();
+  close_gate();
+}
+
+void Capture::release_storages() {
+  for (const auto& [storage, use] : std::exchange(storages_, {})) release_storage(storage);
+}
+
+void Capture::join(StreamState* state) {
+  if (std::ranges::find(states_, state) != states_.end()) return;
+  states_.push_back(state);
+  set_capture(state, shared_from_this());
+}
+
+void Capture::keep(Storage* storage, cudaStream_t stream) {
+  const std::lock_guard lock(mutex_);
+  const auto [entry, added] = storages_.try_emplace(storage, Use{stream, false, false});
+  if (added) {
+    retain_storage(storage);
+  } else if (entry->second.stream != stream) {
+    entry->second.several = true;
+  }
+}
+
+cudaError_t Capture::allocate(cuda::Stream stream, uint64_t bytes, bool zero, Storage** storage) {
+  const std::lock_guard lock(mutex_);
+  *storage = take_idle(stream.stream, bytes);
+  if (*storage == nullptr) {
+    cuda::Stream side{};
+    if (const auto status = allocate_aside(stream.device, bytes, &side, storage)) return status;
+    storages_[*storage] = {stream.stream, false, true};
+  }
+  if (zero && bytes > 0) {
+    if (const auto status = cuda::zero(stream, (*storage)->data, bytes)) return status;
+  }
+  retain_storage(*storage);  // for the caller
+  return cudaSuccess;
+}
+
+cudaError_t Capture::allocate_aside(int device, uint64_t bytes, cuda::Stream* side,
+                                    Storage** storage) {
+  if (const auto status = side_stream(device, side)) return status;
+  sides_[device] = *side;
+  return allocate_storage(device, bytes, side->stream, false, storage);
+}
+
+// The smallest that is large enough.
+Storage* Capture::take_idle(cudaStream_t stream, uint64_t bytes) {
+  Storage* best = nullptr;
+  for (const auto& [storage, use] : storages_) {
+    const bool fits = use.idle && use.stream == stream && storage->bytes >= bytes;
+    if (fits && (best == nullptr || storage->bytes < best->bytes)) best = storage;
+  }
+  if (best != nullptr) storages_.at(best).idle = false;
+  return best;
+}
+
+void Capture::recycle(Storage* storage) {
+  const std::lock_guard lock(mutex_);
+  const auto found = storages_.find(storage);
+  if (found == storages_.end() || !found->second.own || found->second.several) return;
+  // Whoever else holds a reference may still hand its memory out.
+  found->second.idle = storage->references == 1;
+}
+
+cudaError_t Capture::write(cuda::Stream stream, void* dst, const void* src, size_t bytes) {
+  Storage* copy = nullptr;
+  cuda::Stream side{};
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto status = allocate_aside(stream.device, bytes, &side, &copy)) return status;
+    storages_[copy] = {stream.stream, true, true};
+  }
+  if (const auto status = cuda::copy_from_host(side, copy->data, src, bytes)) return status;
+  return cuda::copy_on_device(stream, dst, copy->data, bytes);
+}
+
+bool captures_under_way() { return gate().under_way.load(std::memory_order_acquire) > 0; }
+
+std::shared_ptr<Capture> capturing_on(cudaStream_t stream) {
+  return captures_under_way() ? capture_of(stream) : nullptr;
+}
+
+void outside_captures(std::function<void()> f) {
+  for (;;) {
+    {
+      const std::shared_lock lock(gate().mutex);
+      if (gate().under_way == 0) return f();
+    }
+    const std::lock_guard lock(gate().mutex);
+    if (gate().under_way > 0) return gate().waiting.push_back(std::move(f));
+  }
+}
+
+}  // namespace ww
