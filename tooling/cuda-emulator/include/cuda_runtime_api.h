@@ -23,11 +23,20 @@ enum cudaError_t {
   cudaErrorDeviceUninitialized = 201,
   cudaErrorNoKernelImageForDevice = 209,
   cudaErrorInvalidResourceHandle = 400,
+  cudaErrorIllegalState = 401,
   cudaErrorNotReady = 600,
   cudaErrorIllegalAddress = 700,
   cudaErrorMisalignedAddress = 716,
   cudaErrorLaunchFailure = 719,
   cudaErrorNotSupported = 801,
+  cudaErrorStreamCaptureUnsupported = 900,
+  cudaErrorStreamCaptureInvalidated = 901,
+  cudaErrorStreamCaptureMerge = 902,
+  cudaErrorStreamCaptureUnmatched = 903,
+  cudaErrorStreamCaptureUnjoined = 904,
+  cudaErrorStreamCaptureIsolation = 905,
+  cudaErrorStreamCaptureImplicit = 906,
+  cudaErrorCapturedEvent = 907,
   cudaErrorInvalidClusterSize = 912,
   cudaErrorUnknown = 999,
 };
@@ -35,9 +44,15 @@ enum cudaError_t {
 struct CUstream_st;
 struct CUevent_st;
 struct CUmemPoolHandle_st;
+struct CUgraph_st;
+struct CUgraphNode_st;
+struct CUgraphExec_st;
 using cudaStream_t = CUstream_st*;
 using cudaEvent_t = CUevent_st*;
 using cudaMemPool_t = CUmemPoolHandle_st*;
+using cudaGraph_t = CUgraph_st*;
+using cudaGraphNode_t = CUgraphNode_st*;
+using cudaGraphExec_t = CUgraphExec_st*;
 
 enum cudaMemcpyKind {
   cudaMemcpyHostToHost = 0,
@@ -109,7 +124,13 @@ struct cudaLaunchConfig_t {
   unsigned numAttrs;
 };
 
-enum cudaMemPoolAttr { cudaMemPoolAttrReleaseThreshold = 4 };
+enum cudaMemPoolAttr {
+  cudaMemPoolAttrReleaseThreshold = 4,
+  cudaMemPoolAttrReservedMemCurrent = 5,
+  cudaMemPoolAttrReservedMemHigh = 6,
+  cudaMemPoolAttrUsedMemCurrent = 7,
+  cudaMemPoolAttrUsedMemHigh = 8,
+};
 enum cudaMemLocationType { cudaMemLocationTypeDevice = 1 };
 enum cudaMemAccessFlags {
   cudaMemAccessFlagsProtNone = 0,
@@ -125,6 +146,40 @@ struct cudaMemAccessDesc {
   cudaMemAccessFlags flags;
 };
 
+enum cudaMemoryType {
+  cudaMemoryTypeUnregistered = 0,
+  cudaMemoryTypeHost = 1,
+  cudaMemoryTypeDevice = 2,
+  cudaMemoryTypeManaged = 3,
+};
+
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  int device;
+  void* devicePointer;
+  void* hostPointer;
+  long reserved[8];
+};
+
+enum cudaStreamCaptureStatus {
+  cudaStreamCaptureStatusNone = 0,
+  cudaStreamCaptureStatusActive = 1,
+  cudaStreamCaptureStatusInvalidated = 2,
+};
+
+enum cudaStreamCaptureMode {
+  cudaStreamCaptureModeGlobal = 0,
+  cudaStreamCaptureModeThreadLocal = 1,
+  cudaStreamCaptureModeRelaxed = 2,
+};
+
+struct cudaGraphEdgeData {
+  unsigned char from_port;
+  unsigned char to_port;
+  unsigned char type;
+  unsigned char reserved[5];
+};
+
 enum cudaDriverEntryPointQueryResult {
   cudaDriverEntryPointSuccess = 0,
   cudaDriverEntryPointSymbolNotFound = 1,
@@ -134,6 +189,7 @@ constexpr unsigned cudaStreamDefault = 0;
 constexpr unsigned cudaStreamNonBlocking = 1;
 constexpr unsigned cudaEventDefault = 0;
 constexpr unsigned cudaEventDisableTiming = 2;
+constexpr unsigned cudaEventWaitDefault = 0;
 constexpr unsigned cudaHostAllocDefault = 0;
 constexpr unsigned cudaHostAllocPortable = 1;
 constexpr unsigned long long cudaEnableDefault = 0;
@@ -157,21 +213,46 @@ CUDAEMU_API cudaError_t cudaGetDriverEntryPointByVersion(
     const char* name, void** address, unsigned version, unsigned long long flags,
     cudaDriverEntryPointQueryResult* found = nullptr);
 
+CUDAEMU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest);
 CUDAEMU_API cudaError_t cudaStreamCreate(cudaStream_t* stream);
 CUDAEMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags,
                                                      int priority);
 CUDAEMU_API cudaError_t cudaStreamDestroy(cudaStream_t stream);
 CUDAEMU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device);
+CUDAEMU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority);
+CUDAEMU_API cudaError_t cudaStreamQuery(cudaStream_t stream);
 CUDAEMU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 CUDAEMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
                                             unsigned flags = 0);
 
+// In relaxed mode only; another is a fault.
+CUDAEMU_API cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+CUDAEMU_API cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+CUDAEMU_API cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status);
+CUDAEMU_API cudaError_t cudaStreamGetCaptureInfo(
+    cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id = nullptr,
+    cudaGraph_t* graph = nullptr, const cudaGraphNode_t** dependencies = nullptr,
+    const cudaGraphEdgeData** edges = nullptr, size_t* count = nullptr);
+
+CUDAEMU_API cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* count);
+CUDAEMU_API cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
+                                             unsigned long long flags = 0);
+CUDAEMU_API cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream);
+CUDAEMU_API cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+CUDAEMU_API cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+CUDAEMU_API cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec);
+
+CUDAEMU_API cudaError_t cudaEventCreate(cudaEvent_t* event);
 CUDAEMU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 CUDAEMU_API cudaError_t cudaEventDestroy(cudaEvent_t event);
 CUDAEMU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 CUDAEMU_API cudaError_t cudaEventQuery(cudaEvent_t event);
 CUDAEMU_API cudaError_t cudaEventSynchronize(cudaEvent_t event);
+CUDAEMU_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end);
 
+CUDAEMU_API cudaError_t cudaMemGetInfo(size_t* free, size_t* total);
+CUDAEMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                                 const void* data);
 CUDAEMU_API cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t stream);
 CUDAEMU_API cudaError_t cudaFreeAsync(void* data, cudaStream_t stream);
 CUDAEMU_API cudaError_t cudaHostAlloc(void** data, size_t bytes, unsigned flags);
@@ -184,6 +265,8 @@ CUDAEMU_API cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const voi
                                             int src_device, size_t bytes,
                                             cudaStream_t stream = nullptr);
 CUDAEMU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device);
+CUDAEMU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
+                                                void* value);
 CUDAEMU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute,
                                                 void* value);
 CUDAEMU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, size_t bytes);

@@ -5,6 +5,7 @@
 
 #include "../include/cuda_runtime_api.h"
 #include "report.h"
+#include "stream.h"
 
 namespace cudaemu {
 
@@ -25,6 +26,15 @@ cudaError_t call(F&& f) {
   const std::lock_guard lock(api_mutex());
   if (fault_status() != cudaSuccess) return settle(fault_status());
   return settle(f());
+}
+
+// The same with a stream, the device's default one for null.
+template <typename F>
+cudaError_t with_stream(cudaStream_t handle, F&& f) {
+  return call([&] {
+    CUstream_st* stream = find_stream(handle, current_device());
+    return stream == nullptr ? cudaErrorInvalidResourceHandle : f(*stream);
+  });
 }
 
 }  // namespace cudaemu

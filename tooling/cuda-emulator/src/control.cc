@@ -1,7 +1,7 @@
 #include "../include/cuda_emulator/control.h"
 
 #include "api.h"
-#include "stream.h"
+#include "capture.h"
 
 using namespace cudaemu;
 
@@ -16,6 +16,7 @@ CUDAEMU_API void cudaemu_reset() {
   const std::lock_guard lock(api_mutex());
   if (fault_status() == cudaSuccess) wait_for_everything();
   drop_all_entries();
+  drop_captures();
   clear_fault();
 }
 

@@ -8,8 +8,8 @@
 
 #include "../include/cuda.h"
 #include "api.h"
+#include "capture.h"
 #include "memory.h"
-#include "stream.h"
 
 struct CUctx_st {
   int device;
@@ -159,10 +159,12 @@ CUresult set_current(CUcontext to) {
 CUresult record_context(CUcontext of, CUevent event) {
   if (of == nullptr) return CUDA_ERROR_INVALID_CONTEXT;
   const cudaError_t status = call([&] {
+    if (const cudaError_t status = forbid_capturing_on(of->device)) return status;
+    event->capture = nullptr;
     event->point = record_device(of->device);
     return cudaSuccess;
   });
-  return status == cudaSuccess ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  return static_cast<CUresult>(status);  // both have the same numbers
 }
 
 }  // namespace

@@ -6,9 +6,9 @@
 #include <map>
 
 #include "api.h"
+#include "capture.h"
 #include "device.h"
 #include "run.h"
-#include "stream.h"
 
 using namespace cudaemu;
 
@@ -103,10 +103,9 @@ CUDAEMU_API cudaError_t cudaemu_launch(const cudaLaunchConfig_t* config, const K
     constexpr size_t kUnit = sizeof(std::max_align_t);
     launch->arguments.resize((kernel->argument_bytes + kUnit - 1) / kUnit);
     std::memcpy(launch->arguments.data(), kernel->arguments, kernel->argument_bytes);
-    enqueue(*stream, [launch](CUstream_st& running) {
+    return submit(*stream, [launch](CUstream_st& running) {
       if (note_arguments(*launch, running)) Run(*launch, next_seed()).execute();
     });
-    return cudaSuccess;
   });
 }
 

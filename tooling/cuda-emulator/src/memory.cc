@@ -30,6 +30,10 @@ size_t round_up(size_t value, size_t multiple) {
 
 }  // namespace
 
+Text place_name(int device) {
+  return device == kHost ? format("pinned host memory") : format("cuda:%d", device);
+}
+
 DeviceMemory& device_memory() {
   static auto& instance = *new DeviceMemory;
   return instance;
@@ -93,8 +97,7 @@ Text DeviceMemory::describe(const void* address) {
   if (allocation == nullptr) return format("address %p, which is no device memory", address);
   return format("byte %td of %s of %zu bytes of %s", byte - allocation->data,
                 allocation->freed ? "a freed allocation" : "an allocation", allocation->bytes,
-                allocation->device == kHost ? "pinned host memory"
-                                            : format("cuda:%d", allocation->device).c_str());
+                place_name(allocation->device).c_str());
 }
 
 }  // namespace cudaemu

@@ -16,11 +16,15 @@ namespace cudaemu {
 inline constexpr int kDevices = 2;
 inline constexpr int kHost = kDevices;  // where pinned memory is
 
+// "cuda:0", "pinned host memory".
+Text place_name(int device);
+
 struct Allocation {
   char* data;
   size_t bytes;
   int device;
   bool freed = false;
+  bool released = false;  // to be freed when its stream comes to it
   // In stream order: where it begins to exist (a stream's slot and tick, 0 before that), and the
   // last use by each stream.
   size_t birth_slot = 0;

@@ -3,18 +3,13 @@
 #include <cstring>
 
 #include "api.h"
+#include "capture.h"
 #include "memory.h"
-#include "stream.h"
-
-struct CUmemPoolHandle_st {
-  int device;
-};
+#include "pool.h"
 
 using namespace cudaemu;
 
 namespace {
-
-CUmemPoolHandle_st pools[kDevices] = {{0}, {1}};
 
 // Null if the bytes are not all inside one allocation that has not been freed.
 Allocation* find_live(const void* data, size_t bytes) {
@@ -43,24 +38,18 @@ cudaError_t allocate(void** data, size_t bytes, int device) {
   return cudaSuccess;
 }
 
-// A copy between memory that CUDA knows, in stream order.
-void enqueue_copy(CUstream_st& stream, Allocation* to, void* dst, Allocation* from, const void* src,
-                  size_t bytes) {
-  enqueue(stream, [=](CUstream_st& running) {
-    if (note_use(*from, running, "a copy") && note_use(*to, running, "a copy"))
-      std::memcpy(dst, src, bytes);
-  });
-}
-
 cudaError_t copy(CUstream_st& stream, void* dst, const void* src, size_t bytes) {
   Allocation* to = find_live(dst, bytes);
   Allocation* from = find_live(src, bytes);
   if ((to == nullptr && !is_pageable(dst)) || (from == nullptr && !is_pageable(src)))
     return cudaErrorInvalidValue;
-  if (to != nullptr && from != nullptr) {
-    enqueue_copy(stream, to, dst, from, src, bytes);
-    return cudaSuccess;
-  }
+  const auto work = [=](CUstream_st& running) {
+    if ((from == nullptr || note_use(*from, running, "a copy")) &&
+        (to == nullptr || note_use(*to, running, "a copy")))
+      std::memmove(dst, src, bytes);
+  };
+  // A graph reads and writes pageable memory, too, each time that it runs.
+  if ((to != nullptr && from != nullptr) || stream.capture != nullptr) return submit(stream, work);
   if (to != nullptr) {
     // Pageable memory has been read when the call returns.
     auto staged = std::make_shared<std::vector<char>>(static_cast<const char*>(src),
@@ -71,13 +60,20 @@ cudaError_t copy(CUstream_st& stream, void* dst, const void* src, size_t bytes) 
     return cudaSuccess;
   }
   // Pageable memory has been written when the call returns.
-  if (from != nullptr)
-    enqueue(stream, [=](CUstream_st& running) {
-      if (note_use(*from, running, "a copy")) std::memcpy(dst, src, bytes);
-    });
-  if (const cudaError_t status = wait_on_host(record(stream))) return status;
-  if (from == nullptr) std::memmove(dst, src, bytes);
-  return cudaSuccess;
+  enqueue(stream, work);
+  return wait_on_host(record(stream));
+}
+
+// CUDA would make it a node that allocates or frees each time that the graph runs, which nothing
+// here wants: memory is allocated once, before the capture.
+cudaError_t forbid_memory_nodes(const CUstream_st& stream, const char* call) {
+  if (stream.capture == nullptr) return cudaSuccess;
+  set_fault(cudaErrorStreamCaptureUnsupported,
+            format("%s on a capturing stream: the emulator refuses memory nodes; allocate before "
+                   "the capture, free after the graph's last launch",
+                   call)
+                .c_str());
+  return fault_status();
 }
 
 }  // namespace
@@ -86,9 +82,11 @@ CUDAEMU_API cudaError_t cudaMallocAsync(void** data, size_t bytes, cudaStream_t 
   return call([&] {
     CUstream_st* stream = find_stream(handle, current_device());
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
+    if (const cudaError_t status = forbid_memory_nodes(*stream, "cudaMallocAsync")) return status;
     if (const cudaError_t status = allocate(data, bytes, stream->device)) return status;
     if (*data == nullptr) return cudaSuccess;
     Allocation* allocation = device_memory().find(*data);
+    pool_of(stream->device).take(bytes);
     enqueue(*stream, [=](CUstream_st& running) { note_birth(*allocation, running); });
     return cudaSuccess;
   });
@@ -99,8 +97,11 @@ CUDAEMU_API cudaError_t cudaFreeAsync(void* data, cudaStream_t handle) {
     CUstream_st* stream = find_stream(handle, current_device());
     if (stream == nullptr) return cudaErrorInvalidResourceHandle;
     if (data == nullptr) return cudaSuccess;
+    if (const cudaError_t status = forbid_memory_nodes(*stream, "cudaFreeAsync")) return status;
     Allocation* allocation = find_live(data, 0);
     if (allocation == nullptr || allocation->data != data) return cudaErrorInvalidValue;
+    if (!allocation->released) pool_of(allocation->device).give_back(allocation->bytes);
+    allocation->released = true;
     enqueue(*stream, [=](CUstream_st& running) {
       if (note_use(*allocation, running, "cudaFreeAsync"))
         free_in_stream_order(*allocation, running);
@@ -131,10 +132,9 @@ CUDAEMU_API cudaError_t cudaMemsetAsync(void* data, int value, size_t bytes, cud
     if (bytes == 0) return cudaSuccess;
     Allocation* allocation = find_live(data, bytes);
     if (allocation == nullptr) return cudaErrorInvalidValue;
-    enqueue(*stream, [=](CUstream_st& running) {
+    return submit(*stream, [=](CUstream_st& running) {
       if (note_use(*allocation, running, "cudaMemsetAsync")) std::memset(data, value, bytes);
     });
-    return cudaSuccess;
   });
 }
 
@@ -157,27 +157,21 @@ CUDAEMU_API cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const voi
   return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream);
 }
 
-CUDAEMU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int device) {
+// Memory that is on its way to be freed is no longer CUDA's, as what it was allocated for is.
+CUDAEMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                                 const void* data) {
+  constexpr int kNoDevice = -2;
   return call([&] {
-    *pool = &pools[device];
-    return cudaSuccess;
-  });
-}
-
-// Pools keep nothing here, so there is nothing to set or trim.
-CUDAEMU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) {
-  return call([] { return cudaSuccess; });
-}
-
-CUDAEMU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) {
-  return call([] { return cudaSuccess; });
-}
-
-CUDAEMU_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* access,
-                                             size_t count) {
-  return call([&] {
-    for (size_t i = 0; i < count; ++i)
-      device_memory().let_access(access[i].location.id, pool->device);
+    auto* address = const_cast<void*>(data);
+    const Allocation* allocation = find_live(data, 1);
+    *attributes = {cudaMemoryTypeUnregistered, kNoDevice, nullptr, address, {}};
+    if (allocation == nullptr || allocation->released) return cudaSuccess;
+    const bool on_host = allocation->device == kHost;
+    const bool reached = device_memory().can_access(current_device(), allocation->device);
+    attributes->type = on_host ? cudaMemoryTypeHost : cudaMemoryTypeDevice;
+    attributes->device = on_host ? current_device() : allocation->device;
+    attributes->devicePointer = reached ? address : nullptr;
+    attributes->hostPointer = on_host ? address : nullptr;
     return cudaSuccess;
   });
 }

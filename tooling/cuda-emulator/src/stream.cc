@@ -44,7 +44,7 @@ void run_next(CUstream_st& stream) {
   if (entry.work != nullptr) entry.work(stream);
   if (entry.records != nullptr) {
     entry.records->clock.join(stream.clock);
-    --entry.records->remaining;
+    if (--entry.records->remaining == 0) entry.records->reached = std::chrono::steady_clock::now();
   }
 }
 
@@ -58,7 +58,7 @@ CUstream_st* pick() {
   std::vector<CUstream_st*> runnable;
   for (const auto& stream : streams().all)
     if (is_runnable(*stream)) runnable.push_back(stream.get());
-  return runnable.empty() ? nullptr : runnable[streams().random.below(runnable.size())];
+  return runnable.empty() ? nullptr : runnable[choose(runnable.size())];
 }
 
 template <typename Done>
@@ -86,8 +86,8 @@ uint64_t advance(CUstream_st& stream) {
 
 void order_fault(const std::string& user, const char* problem, const Allocation& allocation) {
   set_fault(cudaErrorLaunchFailure,
-            format("stream order: %s %s (%zu bytes of cuda:%d)", user.c_str(), problem,
-                   allocation.bytes, allocation.device)
+            format("stream order: %s %s (%zu bytes of %s)", user.c_str(), problem, allocation.bytes,
+                   place_name(allocation.device).c_str())
                 .c_str());
 }
 
@@ -117,9 +117,7 @@ CUstream_st* find_stream(cudaStream_t stream, int current_device) {
   return nullptr;
 }
 
-void enqueue(CUstream_st& stream, std::function<void(CUstream_st&)> work) {
-  push(stream).work = std::move(work);
-}
+void enqueue(CUstream_st& stream, Work work) { push(stream).work = std::move(work); }
 
 void enqueue_wait(CUstream_st& stream, std::shared_ptr<RecordPoint> point) {
   push(stream).waits_for = std::move(point);
@@ -166,10 +164,11 @@ void drop_all_entries() {
 }
 
 bool note_use(Allocation& allocation, CUstream_st& stream, const char* call, const void* kernel) {
-  if (allocation.device == kHost) return true;
   const char* problem = nullptr;
   if (allocation.freed)
     problem = "uses memory that has been freed";
+  else if (allocation.device == kHost)
+    return true;
   else if (stream.clock[allocation.birth_slot] < allocation.birth_tick ||
            allocation.birth_tick == 0)
     problem = "does not wait for another stream that allocates the memory";
@@ -201,6 +200,8 @@ void free_in_stream_order(Allocation& allocation, CUstream_st& stream) {
 }
 
 uint64_t seed() { return streams().seed; }
+
+size_t choose(size_t count) { return streams().random.below(count); }
 
 void set_seed(uint64_t seed) {
   streams().seed = seed;

@@ -2,26 +2,31 @@
 // in an order among the streams that the seed chooses. A missing synchronisation thus shows.
 #pragma once
 
+#include <chrono>
 #include <deque>
-#include <functional>
 #include <memory>
+#include <vector>
 
 #include "../include/cuda_runtime_api.h"
 #include "clock.h"
+#include "graph.h"
 #include "memory.h"
 
 namespace cudaemu {
 
+struct Capture;
+
 // What an event stands for once it has been recorded, in one stream or in several.
 struct RecordPoint {
   int remaining = 0;
-  Clock clock;  // of all that came before
+  Clock clock;                                      // of all that came before
+  std::chrono::steady_clock::time_point reached{};  // when remaining became 0
 };
 
 struct StreamEntry {
   std::shared_ptr<RecordPoint> waits_for;
   std::shared_ptr<RecordPoint> records;
-  std::function<void(CUstream_st&)> work;
+  Work work;
   std::shared_ptr<const Clock> host;  // what the host had waited for when it queued this
 };
 
@@ -33,11 +38,10 @@ struct CUstream_st {
   bool destroyed = false;
   cudaemu::Clock clock{};
   std::deque<cudaemu::StreamEntry> entries{};
-};
-
-struct CUevent_st {
-  int device;
-  std::shared_ptr<cudaemu::RecordPoint> point;  // null before the first record
+  int priority = 0;
+  // While it captures: into what, and which nodes the next one depends on.
+  std::shared_ptr<cudaemu::Capture> capture{};
+  std::vector<cudaGraphNode_t> dependencies{};
 };
 
 namespace cudaemu {
@@ -47,7 +51,8 @@ void destroy_stream(CUstream_st* stream);
 // The stream, a device's default one for null; null if there is no such stream.
 CUstream_st* find_stream(cudaStream_t stream, int current_device);
 
-void enqueue(CUstream_st& stream, std::function<void(CUstream_st&)> work);
+// Whether the stream captures or not: submit() is for what the caller of CUDA asks for.
+void enqueue(CUstream_st& stream, Work work);
 void enqueue_wait(CUstream_st& stream, std::shared_ptr<RecordPoint> point);
 std::shared_ptr<RecordPoint> record(CUstream_st& stream);
 std::shared_ptr<RecordPoint> record_device(int device);
@@ -69,5 +74,7 @@ void free_in_stream_order(Allocation& allocation, CUstream_st& stream);
 // WARPWRIGHT_EMULATOR_SEED, or what set_seed() said since.
 uint64_t seed();
 void set_seed(uint64_t seed);
+// One of so many, by the seed.
+size_t choose(size_t count);
 
 }  // namespace cudaemu

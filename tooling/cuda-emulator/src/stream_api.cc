@@ -1,30 +1,35 @@
-// Streams and events.
+// Streams.
+
+#include <algorithm>
 
 #include "api.h"
-#include "stream.h"
+#include "capture.h"
 
 using namespace cudaemu;
 
 namespace {
 
-template <typename F>
-cudaError_t with_stream(cudaStream_t handle, F&& f) {
-  return call([&] {
-    CUstream_st* stream = find_stream(handle, current_device());
-    return stream == nullptr ? cudaErrorInvalidResourceHandle : f(*stream);
-  });
-}
+// As on a GPU, where the smaller number is the more urgent.
+constexpr int kLeastPriority = 0;
+constexpr int kGreatestPriority = -5;
 
 }  // namespace
+
+CUDAEMU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least != nullptr) *least = kLeastPriority;
+  if (greatest != nullptr) *greatest = kGreatestPriority;
+  return cudaSuccess;
+}
 
 CUDAEMU_API cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   return cudaStreamCreateWithPriority(stream, cudaStreamDefault, 0);
 }
 
-CUDAEMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+CUDAEMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int priority) {
   return call([&] {
     set_context_device(current_device());
     *stream = create_stream(current_device());
+    (*stream)->priority = std::clamp(priority, kGreatestPriority, kLeastPriority);
     return cudaSuccess;
   });
 }
@@ -32,6 +37,7 @@ CUDAEMU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsig
 CUDAEMU_API cudaError_t cudaStreamDestroy(cudaStream_t handle) {
   return with_stream(handle, [&](CUstream_st& stream) {
     if (handle == nullptr) return cudaErrorInvalidResourceHandle;
+    leave_capture(stream);
     destroy_stream(&stream);
     return cudaSuccess;
   });
@@ -44,46 +50,28 @@ CUDAEMU_API cudaError_t cudaStreamGetDevice(cudaStream_t handle, int* device) {
   });
 }
 
-CUDAEMU_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
-  return with_stream(handle, [](CUstream_st& stream) { return wait_on_host(record(stream)); });
+CUDAEMU_API cudaError_t cudaStreamGetPriority(cudaStream_t handle, int* priority) {
+  return with_stream(handle, [&](CUstream_st& stream) {
+    *priority = stream.priority;
+    return cudaSuccess;
+  });
 }
 
-CUDAEMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t event, unsigned) {
-  return with_stream(handle, [&](CUstream_st& stream) {
-    if (event->point != nullptr) enqueue_wait(stream, event->point);
-    return cudaSuccess;
+// As with events, asking is what makes a stream run.
+CUDAEMU_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
+  return cudaStreamSynchronize(stream);
+}
+
+CUDAEMU_API cudaError_t cudaStreamSynchronize(cudaStream_t handle) {
+  return with_stream(handle, [](CUstream_st& stream) {
+    if (const cudaError_t status = forbid_capturing(stream)) return status;
+    return wait_on_host(record(stream));
   });
 }
 
 CUDAEMU_API cudaError_t cudaDeviceSynchronize() {
-  return call([] { return wait_on_host(record_device(current_device())); });
-}
-
-CUDAEMU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return call([&] {
-    set_context_device(current_device());
-    *event = new CUevent_st{current_device(), nullptr};
-    return cudaSuccess;
+  return call([] {
+    if (const cudaError_t status = forbid_capturing_on(current_device())) return status;
+    return wait_on_host(record_device(current_device()));
   });
-}
-
-CUDAEMU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  const std::lock_guard lock(api_mutex());
-  delete event;
-  return settle(fault_status());
-}
-
-CUDAEMU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t handle) {
-  return with_stream(handle, [&](CUstream_st& stream) {
-    if (stream.device != event->device) return cudaErrorInvalidResourceHandle;
-    event->point = record(stream);
-    return cudaSuccess;
-  });
-}
-
-// Asking is what makes a stream run here, so the answer is never "not ready".
-CUDAEMU_API cudaError_t cudaEventQuery(cudaEvent_t event) { return cudaEventSynchronize(event); }
-
-CUDAEMU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call([&] { return event->point == nullptr ? cudaSuccess : wait_on_host(event->point); });
 }

@@ -92,6 +92,46 @@ const faults: Record<string, Expected> = {
 
   used_before_allocated: everywhere(/stream order: fill_kernel does not wait for another stream/),
   freed_while_used: everywhere(/stream order: /),
+
+  unjoined_fork: everywhere(/^cudaErrorStreamCaptureUnjoined/),
+  work_after_the_join: everywhere(/^cudaErrorStreamCaptureUnjoined/),
+  wait_for_ordinary_work: everywhere(/^cudaErrorStreamCaptureIsolation/),
+  synchronise_in_capture: everywhere(/^cudaErrorStreamCaptureUnsupported/),
+  query_in_capture: everywhere(/^cudaErrorStreamCaptureUnsupported/),
+  device_synchronise_in_capture: everywhere(/^cudaErrorStreamCaptureUnsupported/),
+  query_captured_event: everywhere(/^cudaErrorCapturedEvent/),
+  elapsed_of_captured_event: everywhere(/^cudaErrorCapturedEvent/),
+  event_of_ended_capture: everywhere(/^cudaErrorInvalidValue/),
+  default_stream_in_capture: everywhere(/^cudaErrorStreamCaptureImplicit/),
+  capture_within_capture: everywhere(/^cudaErrorIllegalState/),
+  end_without_begin: everywhere(/^cudaErrorIllegalState/),
+  end_in_forked_stream: everywhere(/^cudaErrorStreamCaptureUnmatched/),
+  two_captures_merged: everywhere(/^cudaErrorStreamCaptureMerge/),
+  graph_launched_in_capture: everywhere(/^cudaErrorStreamCaptureUnsupported/),
+  allocation_in_capture: everywhere(
+    /^cudaErrorStreamCaptureUnsupported: cudaMallocAsync on a capturing stream: the emulator/,
+  ),
+  free_in_capture: everywhere(/cudaFreeAsync on a capturing stream: the emulator refuses/),
+  global_capture: everywhere(/cudaStreamCaptureModeGlobal is not emulated/),
+
+  graph_past_the_end: {
+    plain: /access of byte 4096 of an allocation of 4096 bytes/,
+    check: /out of bounds: byte 4096 of .* in step_kernel, .*, graph\.cu:16$/,
+    asan: segv,
+  },
+  graph_after_free: everywhere(/stream order: step_kernel uses memory that has been freed/),
+  graph_copy_after_free: everywhere(/stream order: a copy uses memory that has been freed/),
+  graph_after_free_in_memory: {
+    plain: /access of byte 0 of a freed allocation/,
+    check: /read of 4 bytes after it was freed: byte 0 .*, graph\.cu:19$/,
+    asan: segv,
+  },
+  graph_after_pinned_free: everywhere(/uses memory that has been freed .*of pinned host memory/),
+  graph_before_allocation: everywhere(/stream order: step_kernel does not wait for another stream/),
+  graph_freed_while_used: everywhere(/stream order: /),
+
+  elapsed_of_unrecorded_event: everywhere(/^cudaErrorInvalidResourceHandle/),
+  elapsed_of_untimed_event: everywhere(/^cudaErrorInvalidResourceHandle/),
 };
 
 function run(build: Build, args: string[], seed = "0") {

@@ -24,5 +24,14 @@ std::span<const Case> memory_cases();
 std::span<const Case> shared_cases();
 std::span<const Case> collective_cases();
 std::span<const Case> stream_cases();
+std::span<const Case> capture_cases();
+std::span<const Case> graph_cases();
+std::span<const Case> query_cases();
+
+// What `waiter` is given from now on comes after what `other` has been given.
+cudaError_t wait(cudaStream_t waiter, cudaStream_t other);
+
+// The status of a case that looks at results itself.
+inline cudaError_t expect(bool holds) { return holds ? cudaSuccess : cudaErrorUnknown; }
 
 }  // namespace planted

@@ -14,15 +14,6 @@ cudaError_t fill(float* out, float value, cudaStream_t stream) {
   return launch(fill_kernel, {.block = 256, .stream = stream}, out, value);
 }
 
-// What `waiter` is given from now on comes after what `other` has been given.
-void wait(cudaStream_t waiter, cudaStream_t other) {
-  cudaEvent_t event = nullptr;
-  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
-  cudaEventRecord(event, other);
-  cudaStreamWaitEvent(waiter, event);
-  cudaEventDestroy(event);
-}
-
 template <bool kWaitForAllocation, bool kWaitForUse>
 cudaError_t use_on_other(const Buffers& b) {
   float* memory = nullptr;
@@ -57,5 +48,14 @@ constexpr Case kCases[] = {
 }  // namespace
 
 std::span<const Case> stream_cases() { return kCases; }
+
+cudaError_t wait(cudaStream_t waiter, cudaStream_t other) {
+  cudaEvent_t event = nullptr;
+  cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+  cudaError_t status = cudaEventRecord(event, other);
+  if (status == cudaSuccess) status = cudaStreamWaitEvent(waiter, event);
+  cudaEventDestroy(event);
+  return status;
+}
 
 }  // namespace planted
