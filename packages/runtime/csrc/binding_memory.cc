@@ -3,6 +3,7 @@
 #include "arguments.h"
 #include "binding.h"
 #include "cpu_memory.h"
+#include "host_copy.h"
 #include "mailbox.h"
 #include "read_job.h"
 #include "storage.h"
@@ -135,8 +136,7 @@ void write(const Napi::CallbackInfo& info) {
   if (to.handle.device == kCpu) {
     cpu_copy(to.device_data, to.host.data, to.host.size);
   } else {
-    check(info.Env(), cuda::copy_from_host(to.stream, to.device_data, to.host.data, to.host.size),
-          "write");
+    check(info.Env(), upload(to.stream, to.device_data, to.host.data, to.host.size), "write");
   }
 }
 
@@ -145,8 +145,7 @@ void read_now(const Napi::CallbackInfo& info, const HostTransfer& from, const ch
   if (from.handle.device == kCpu) {
     cpu_copy(from.host.data, from.device_data, from.host.size);
   } else {
-    check(info.Env(),
-          cuda::copy_to_host(from.stream, from.host.data, from.device_data, from.host.size), op);
+    check(info.Env(), download(from.stream, from.host.data, from.device_data, from.host.size), op);
   }
 }
 
@@ -170,8 +169,8 @@ Napi::Value read(const Napi::CallbackInfo& info) {
 
 cudaError_t transfer_bytes(const TensorHandle& dst, void* to, const TensorHandle& src,
                            const void* from, size_t bytes, cuda::Stream stream) {
-  if (src.device == kCpu) return cuda::copy_from_host(stream, to, from, bytes);
-  if (dst.device == kCpu) return cuda::copy_to_host(stream, to, from, bytes);
+  if (src.device == kCpu) return upload(stream, to, from, bytes);
+  if (dst.device == kCpu) return download(stream, to, from, bytes);
   // The source's values come from streams of its own device, which nothing has ordered with ours.
   if (const auto status = wait_for_users(stream, src.storage)) return status;
   if (const auto status = cuda::copy_from_peer(stream, to, from, src.device, bytes)) return status;

@@ -230,6 +230,10 @@ cudaError_t query_event(int device, Event event, bool& done) {
   return done ? status : cudaSuccess;
 }
 
+cudaError_t synchronize_event(int device, Event event) {
+  return on_device(device, [&] { return cudaEventSynchronize(event); });
+}
+
 cudaError_t zero(Stream stream, void* data, size_t bytes) {
   return on_device(stream.device, [&] { return cudaMemsetAsync(data, 0, bytes, stream.stream); });
 }
@@ -263,6 +267,12 @@ cudaError_t copy_to_host(Stream stream, void* dst, const void* src, size_t bytes
 cudaError_t copy_to_pinned(Stream stream, void* dst, const void* src, size_t bytes) {
   return on_device(stream.device, [&] {
     return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDeviceToHost, stream.stream);
+  });
+}
+
+cudaError_t copy_from_pinned(Stream stream, void* dst, const void* src, size_t bytes) {
+  return on_device(stream.device, [&] {
+    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, stream.stream);
   });
 }
 

@@ -69,6 +69,7 @@ void destroy_event(int device, Event event);
 cudaError_t record_event(Event event, Stream stream);
 // cudaSuccess and done = false while the work before it is running.
 cudaError_t query_event(int device, Event event, bool& done);
+cudaError_t synchronize_event(int device, Event event);
 
 cudaError_t zero(Stream stream, void* data, size_t bytes);
 cudaError_t copy_on_device(Stream stream, void* dst, const void* src, size_t bytes);
@@ -78,6 +79,8 @@ cudaError_t copy_from_host(Stream stream, void* dst, const void* src, size_t byt
 cudaError_t copy_to_host(Stream stream, void* dst, const void* src, size_t bytes);
 // To pinned memory; happens in stream order.
 cudaError_t copy_to_pinned(Stream stream, void* dst, const void* src, size_t bytes);
+// From pinned memory, which is read in stream order.
+cudaError_t copy_from_pinned(Stream stream, void* dst, const void* src, size_t bytes);
 // `stream` is the destination device's.
 cudaError_t copy_from_peer(Stream stream, void* dst, const void* src, int src_device, size_t bytes);
 

@@ -53,11 +53,13 @@ cudaError_t query_event(int, Event, bool& done) {
   done = true;
   return cudaErrorNotSupported;
 }
+cudaError_t synchronize_event(int, Event) { return cudaErrorNotSupported; }
 cudaError_t zero(Stream, void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_on_device(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_from_host(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_to_host(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_to_pinned(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
+cudaError_t copy_from_pinned(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_from_peer(Stream, void*, const void*, int, size_t) {
   return cudaErrorNotSupported;
 }
