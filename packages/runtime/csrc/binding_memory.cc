@@ -4,6 +4,7 @@
 #include "binding.h"
 #include "capture.h"
 #include "cpu_memory.h"
+#include "host_copy.h"
 #include "mailbox.h"
 #include "read_job.h"
 #include "storage.h"
@@ -43,8 +44,7 @@ void write(const Napi::CallbackInfo& info) {
     check(info.Env(), capture->write(to.stream, to.device_data, to.host.data, to.host.size),
           "write");
   } else {
-    check(info.Env(), cuda::copy_from_host(to.stream, to.device_data, to.host.data, to.host.size),
-          "write");
+    check(info.Env(), upload(to.stream, to.device_data, to.host.data, to.host.size), "write");
   }
 }
 
@@ -54,8 +54,7 @@ void read_now(const Napi::CallbackInfo& info, const HostTransfer& from, const ch
     cpu_copy(from.host.data, from.device_data, from.host.size);
   } else {
     refuse_in_capture(info.Env(), op);
-    check(info.Env(),
-          cuda::copy_to_host(from.stream, from.host.data, from.device_data, from.host.size), op);
+    check(info.Env(), download(from.stream, from.host.data, from.device_data, from.host.size), op);
   }
 }
 
@@ -82,10 +81,10 @@ cudaError_t transfer_bytes(const TensorHandle& dst, void* to, const TensorHandle
                            const void* from, size_t bytes, cuda::Stream stream) {
   if (src.device == kCpu) {
     const auto capture = capturing_on(stream.stream);
-    return capture == nullptr ? cuda::copy_from_host(stream, to, from, bytes)
+    return capture == nullptr ? upload(stream, to, from, bytes)
                               : capture->write(stream, to, from, bytes);
   }
-  if (dst.device == kCpu) return cuda::copy_to_host(stream, to, from, bytes);
+  if (dst.device == kCpu) return download(stream, to, from, bytes);
   // The source's values come from streams of its own device, which nothing has ordered with ours.
   if (const auto status = wait_for_writers(stream, src.storage)) return status;
   if (const auto status = cuda::copy_from_peer(stream, to, from, src.device, bytes)) return status;

@@ -1,26 +1,13 @@
 #include "capture.h"
 
 #include <algorithm>
-#include <shared_mutex>
 #include <utility>
 
 #include "graph.h"
+#include "host_copy.h"
 
 namespace ww {
 namespace {
-
-// What waits for the captures' end. No capture begins while something runs that waits for none.
-struct Gate {
-  std::shared_mutex mutex;
-  std::atomic<int> under_way{0};
-  std::vector<std::function<void()>> waiting;
-};
-
-// Never destroyed: storages are released while the process ends.
-Gate& gate() {
-  static auto& instance = *new Gate;
-  return instance;
-}
 
 thread_local std::shared_ptr<Capture> current_capture;
 
@@ -40,26 +27,14 @@ cudaError_t side_stream(int device, cuda::Stream* stream) {
   return cudaSuccess;
 }
 
-void close_gate() {
-  std::vector<std::function<void()>> waiting;
-  {
-    const std::lock_guard lock(gate().mutex);
-    if (--gate().under_way == 0) waiting.swap(gate().waiting);
-  }
-  for (auto& f : waiting) outside_captures(std::move(f));
-}
-
 }  // namespace
 
 const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
 
 cudaError_t Capture::begin(StreamState* origin) {
   const std::shared_ptr<Capture> capture(new Capture(origin->stream));
-  {
-    const std::lock_guard lock(gate().mutex);
-    if (const auto status = cuda::begin_capture(origin->stream)) return status;
-    ++gate().under_way;
-  }
+  if (const auto status = open_capture([&] { return cuda::begin_capture(origin->stream); }))
+    return status;
   current_capture = capture;
   capture->join(origin);
   return cudaSuccess;
@@ -108,7 +83,7 @@ cudaError_t Capture::synchronize_sides() {
 void Capture::leave() {
   for (StreamState* state : states_) set_capture(state, nullptr);
   states_.clear();
-  close_gate();
+  close_capture();
 }
 
 void Capture::release_storages() {
@@ -180,25 +155,12 @@ cudaError_t Capture::write(cuda::Stream stream, void* dst, const void* src, size
     if (const auto status = allocate_aside(stream.device, bytes, &side, &copy)) return status;
     storages_[copy] = {stream.stream, true, true};
   }
-  if (const auto status = cuda::copy_from_host(side, copy->data, src, bytes)) return status;
+  if (const auto status = upload(side, copy->data, src, bytes)) return status;
   return cuda::copy_on_device(stream, dst, copy->data, bytes);
 }
 
-bool captures_under_way() { return gate().under_way.load(std::memory_order_acquire) > 0; }
-
 std::shared_ptr<Capture> capturing_on(cudaStream_t stream) {
   return captures_under_way() ? capture_of(stream) : nullptr;
-}
-
-void outside_captures(std::function<void()> f) {
-  for (;;) {
-    {
-      const std::shared_lock lock(gate().mutex);
-      if (gate().under_way == 0) return f();
-    }
-    const std::lock_guard lock(gate().mutex);
-    if (gate().under_way > 0) return gate().waiting.push_back(std::move(f));
-  }
 }
 
 }  // namespace ww

@@ -5,14 +5,13 @@
 // second launch fail if its tensor lives on.
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
 
+#include "capture_gate.h"
 #include "cuda_backend.h"
 #include "storage.h"
 
@@ -73,12 +72,5 @@ class Capture : public std::enable_shared_from_this<Capture> {
 
 // The capture that the stream takes part in, or null.
 std::shared_ptr<Capture> capturing_on(cudaStream_t stream);
-
-// Whether any thread is capturing.
-bool captures_under_way();
-
-// Runs f now or, while any thread is capturing, when none is any more: freeing memory and what goes
-// with it would become part of the graph, or break the capture.
-void outside_captures(std::function<void()> f);
 
 }  // namespace ww

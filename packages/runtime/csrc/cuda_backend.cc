@@ -194,6 +194,12 @@ cudaError_t copy_to_pinned(Stream stream, void* dst, const void* src, size_t byt
   });
 }
 
+cudaError_t copy_from_pinned(Stream stream, void* dst, const void* src, size_t bytes) {
+  return on_device(stream.device, [&] {
+    return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyHostToDevice, stream.stream);
+  });
+}
+
 cudaError_t copy_from_peer(Stream stream, void* dst, const void* src, int src_device,
                            size_t bytes) {
   if (const auto status = let_read(src_device, stream.device)) return status;

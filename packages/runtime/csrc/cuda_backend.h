@@ -108,6 +108,8 @@ cudaError_t copy_from_host(Stream stream, void* dst, const void* src, size_t byt
 cudaError_t copy_to_host(Stream stream, void* dst, const void* src, size_t bytes);
 // To pinned memory; happens in stream order.
 cudaError_t copy_to_pinned(Stream stream, void* dst, const void* src, size_t bytes);
+// From pinned memory, which is read in stream order.
+cudaError_t copy_from_pinned(Stream stream, void* dst, const void* src, size_t bytes);
 // `stream` is the destination device's.
 cudaError_t copy_from_peer(Stream stream, void* dst, const void* src, int src_device, size_t bytes);
 

@@ -70,6 +70,7 @@ cudaError_t copy_on_device(Stream, void*, const void*, size_t) { return cudaErro
 cudaError_t copy_from_host(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_to_host(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_to_pinned(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
+cudaError_t copy_from_pinned(Stream, void*, const void*, size_t) { return cudaErrorNotSupported; }
 cudaError_t copy_from_peer(Stream, void*, const void*, int, size_t) {
   return cudaErrorNotSupported;
 }

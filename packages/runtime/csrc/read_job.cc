@@ -1,17 +1,19 @@
 // Small reads go through one pinned buffer, filled in order on the caller's stream. Large ones take
-// a copy on the device first, which then leaves chunk by chunk through two pinned buffers on a
-// stream of its own, while the caller's stream goes on.
+// a copy on the device first, which then leaves chunk by chunk through a ring of pinned buffers on
+// a stream of its own, while the caller's stream goes on.
 //
-// The array is written on the JavaScript thread alone: between two of its turns a program may
-// detach or shrink any ArrayBuffer, and nothing in Node-API can prevent that.
+// The array is written in turns of the JavaScript thread alone, by all threads of the pool: between
+// two turns a program may detach or shrink any ArrayBuffer, and nothing in Node-API can prevent
+// that.
 
 #include "read_job.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "arguments.h"
 #include "completion.h"
-#include "cpu_memory.h"
+#include "host_sink.h"
 #include "staging.h"
 
 namespace ww {
@@ -19,8 +21,14 @@ namespace {
 
 constexpr char kOp[] = "read";
 constexpr size_t kSmallBytes = size_t{4} << 20;
-// Long enough to hide a turn of the event loop behind the copying of the other chunk.
 constexpr size_t kChunkBytes = kMaxStagingBytes;
+// 600 us of the link's work at 55 GB/s: until a turn comes, and while it makes a fresh array's
+// pages.
+constexpr size_t kChunksInFlight = 8;
+// With fewer the link would wait for every turn.
+constexpr size_t kMinChunksInFlight = 2;
+// Many reads at once share the link, which needs no more than this from all of them together.
+constexpr size_t kPlentyBytes = size_t{64} << 20;
 
 class ReadJob : public Job {
  public:
@@ -28,8 +36,7 @@ class ReadJob : public Job {
       : Job(std::move(mailbox), kOp), bytes_(bytes) {}
 
   ~ReadJob() override {
-    for (Staging* staging : staging_)
-      if (staging != nullptr) give_back_staging(staging);
+    for (Staging* staging : ring_) give_back_staging(staging);
     if (snapshot_ != nullptr) cuda::free(stream_, snapshot_);
     if (own_stream_) cuda::destroy_stream(stream_);
   }
@@ -41,11 +48,14 @@ class ReadJob : public Job {
     if (bytes_ > kSmallBytes) {
       if (const auto status = take_snapshot()) return status;
     }
-    for (Staging*& staging : staging_) {
-      if (enqueued_ == bytes_) break;
+    while (enqueued_ < bytes_ && wants_buffer()) {
+      Staging* staging = nullptr;
       const size_t size = std::min(bytes_, kChunkBytes);
-      if (const auto status = take_staging(stream_.device, size, &staging)) return status;
-      if (const auto status = enqueue_chunk(staging)) return status;
+      const auto status = take_staging(stream_.device, size, &staging);
+      if (status == cudaErrorMemoryAllocation && !ring_.empty()) break;
+      if (status != cudaSuccess) return status;
+      ring_.push_back(staging);
+      if (const auto copied = enqueue_chunk(staging)) return copied;
     }
     return cudaSuccess;
   }
@@ -65,18 +75,29 @@ class ReadJob : public Job {
     const HostBytes target = bytes_arg(Napi::Value(env, into), kOp, "into");
     if (target.size < bytes_)
       throw value_error(env, "read: into was detached or shrunk before it was filled");
-    const size_t size = std::min(kChunkBytes, bytes_ - done_);
-    cpu_copy(target.data + done_, current()->data, size);
-    Staging* staging = current();
-    done_ += size;
-    if (enqueued_ < bytes_) check(env, enqueue_chunk(staging), kOp);
+    // What has arrived meanwhile too, but no more than one round: others want the turn as well.
+    for (size_t i = 0; i < ring_.size() && done_ < bytes_; ++i) {
+      bool arrived = true;
+      if (i > 0) check(env, poll(arrived), kOp);
+      if (!arrived) break;
+      Staging* staging = current();
+      const size_t size = std::min(kChunkBytes, bytes_ - done_);
+      sink_.write(target.data, bytes_, done_, staging->data, size);
+      done_ += size;
+      if (enqueued_ < bytes_) check(env, enqueue_chunk(staging), kOp);
+    }
     return done_ == bytes_;
   }
 
   void finish(Napi::Env env) override { napi_delete_reference(env, into_); }
 
  private:
-  Staging* current() { return staging_[done_ / kChunkBytes % 2]; }
+  Staging* current() { return ring_[done_ / kChunkBytes % ring_.size()]; }
+
+  bool wants_buffer() const {
+    if (ring_.size() < kMinChunksInFlight) return true;
+    return ring_.size() < kChunksInFlight && taken_staging_bytes() < kPlentyBytes;
+  }
 
   // Afterwards stream_ is a stream of our own, ordered behind the copy.
   cudaError_t take_snapshot() {
@@ -107,7 +128,7 @@ class ReadJob : public Job {
     if (const auto status = cuda::copy_to_pinned(stream_, staging->data, src_ + enqueued_, size))
       return status;
     enqueued_ += size;
-    return cuda::record_event(staging->ready, stream_);
+    return record_staging(staging, stream_);
   }
 
   size_t bytes_;
@@ -117,7 +138,8 @@ class ReadJob : public Job {
   bool own_stream_ = false;
   void* snapshot_ = nullptr;
   const char* src_ = nullptr;
-  Staging* staging_[2]{};
+  std::vector<Staging*> ring_;
+  HostSink sink_;
   napi_ref into_ = nullptr;
 };
 

@@ -24,7 +24,7 @@ cudaError_t allocate_on_cuda(Storage& storage, cudaStream_t address, bool zero) 
   auto status = cuda::allocate(stream, storage.bytes, &storage.data);
   if (status == cudaErrorMemoryAllocation) {
     // What is free already may be in pieces, or wait for work to end. A wait would break a capture.
-    if (!captures_under_way()) cuda::synchronize_device(storage.device);
+    unless_capturing([&] { cuda::synchronize_device(storage.device); });
     cuda::trim(storage.device);
     status = cuda::allocate(stream, storage.bytes, &storage.data);
   }

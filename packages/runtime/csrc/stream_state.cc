@@ -3,6 +3,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "capture_gate.h"
+
 namespace ww {
 namespace {
 
@@ -102,8 +104,12 @@ void disown_stream_state(StreamState* state) {
     last = --state->owners == 0;
     if (last) registry().states.erase(state->stream.stream);
   }
-  if (last) retire(*state);
-  release_stream_state(state);
+  if (!last) return release_stream_state(state);
+  // What a retirement asks of the device would break a capture on it.
+  outside_captures([state] {
+    retire(*state);
+    release_stream_state(state);
+  });
 }
 
 void release_stream_state(StreamState* state) {

@@ -175,25 +175,3 @@ test("codes and ordinals are those of the headers", () => {
   expect(dtypes.map(dtypeCode)).toEqual([0, 1, 2, 3, 4, 5, 6]);
   expect((["cpu", "cuda:0", "cuda:7"] as const).map(deviceOrdinal)).toEqual([-1, 0, 7]);
 });
-
-test("a call's checks take well under a microsecond", () => {
-  const weight = empty([3]);
-  const options = { eps: 1e-6 };
-  const call = (): void => {
-    checkTensor("rmsnorm", "x", x);
-    checkFloat("rmsnorm", "x", x);
-    checkOptions("rmsnorm", options, known);
-    checkFinite("rmsnorm", "eps", options.eps);
-    checkTensor("rmsnorm", "weight", weight);
-    checkDtype("rmsnorm", "weight", weight, x.dtype);
-    checkDevice("rmsnorm", "weight", weight, x.device);
-    streamFor("rmsnorm", x.device);
-  };
-  for (let i = 0; i < 100_000; i++) call();
-  const rounds = Array.from({ length: 5 }, () => {
-    const start = performance.now();
-    for (let i = 0; i < 100_000; i++) call();
-    return (performance.now() - start) / 100; // microseconds a call
-  });
-  expect(Math.min(...rounds)).toBeLessThan(1);
-});
