@@ -69,6 +69,7 @@ cudaStreamCaptureStatus capture_status(const CUstream_st& stream) {
 
 cudaError_t begin_capture(CUstream_st& stream) {
   static unsigned long long ids = 0;
+  if (is_default(stream)) return cudaErrorStreamCaptureUnsupported;
   if (stream.capture != nullptr) return cudaErrorIllegalState;
   join(stream, captures().emplace_back(std::make_shared<Capture>(++ids, &stream)));
   return cudaSuccess;
@@ -151,6 +152,7 @@ cudaError_t wait_captured(CUstream_st& stream, const CUevent_st& event) {
     return cudaErrorInvalidValue;
   }
   if (stream.capture == nullptr) {
+    if (is_default(stream)) return invalidate(*event.capture, cudaErrorStreamCaptureImplicit);
     join(stream, event.capture);
   } else if (stream.capture != event.capture) {
     invalidate(*stream.capture);

@@ -16,7 +16,7 @@ CUDAEMU_API cudaError_t cudaStreamBeginCapture(cudaStream_t handle, cudaStreamCa
                     .c_str());
       return fault_status();
     }
-    return handle == nullptr ? cudaErrorStreamCaptureUnsupported : begin_capture(stream);
+    return begin_capture(stream);
   });
 }
 

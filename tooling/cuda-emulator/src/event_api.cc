@@ -65,12 +65,6 @@ CUDAEMU_API cudaError_t cudaStreamWaitEvent(cudaStream_t handle, cudaEvent_t eve
   return with_stream(handle, [&](CUstream_st& stream) {
     if (event == nullptr) return cudaErrorInvalidResourceHandle;
     if (flags != 0) return cudaErrorInvalidValue;
-    const bool captured =
-        event->capture != nullptr && event->capture->status == cudaStreamCaptureStatusActive;
-    if (handle == nullptr && captured) {
-      event->capture->status = cudaStreamCaptureStatusInvalidated;
-      return cudaErrorStreamCaptureImplicit;
-    }
     if (stream.capture != nullptr || event->capture != nullptr)
       return wait_captured(stream, *event);
     if (event->point != nullptr) enqueue_wait(stream, event->point);

@@ -60,7 +60,7 @@ void enqueue_nodes(const CUgraph_st& graph, CUstream_st& stream) {
   }
 }
 
-// f of both, unless one is invalid or the stream captures.
+// f(stream), unless the handles are invalid or the stream captures.
 template <typename F>
 cudaError_t in_stream(cudaGraphExec_t exec, cudaStream_t handle, F&& f) {
   return with_stream(handle, [&](CUstream_st& stream) {

@@ -157,7 +157,7 @@ CUDAEMU_API cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const voi
   return cudaMemcpyAsync(dst, src, bytes, cudaMemcpyDefault, stream);
 }
 
-// Memory that is on its way to be freed is no longer CUDA's, as what it was allocated for is.
+// Memory counts as freed from the call of cudaFreeAsync on, as in the pool's numbers.
 CUDAEMU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
                                                  const void* data) {
   constexpr int kNoDevice = -2;

@@ -117,6 +117,8 @@ CUstream_st* find_stream(cudaStream_t stream, int current_device) {
   return nullptr;
 }
 
+bool is_default(const CUstream_st& stream) { return streams().all[stream.device].get() == &stream; }
+
 void enqueue(CUstream_st& stream, Work work) { push(stream).work = std::move(work); }
 
 void enqueue_wait(CUstream_st& stream, std::shared_ptr<RecordPoint> point) {

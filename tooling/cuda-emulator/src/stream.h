@@ -50,6 +50,7 @@ CUstream_st* create_stream(int device);
 void destroy_stream(CUstream_st* stream);
 // The stream, a device's default one for null; null if there is no such stream.
 CUstream_st* find_stream(cudaStream_t stream, int current_device);
+bool is_default(const CUstream_st& stream);
 
 // Whether the stream captures or not: submit() is for what the caller of CUDA asks for.
 void enqueue(CUstream_st& stream, Work work);

@@ -116,14 +116,14 @@ const faults: Record<string, Expected> = {
 
   graph_past_the_end: {
     plain: /access of byte 4096 of an allocation of 4096 bytes/,
-    check: /out of bounds: byte 4096 of .* in step_kernel, .*, graph\.cu:16$/,
+    check: /out of bounds: byte 4096 of .* in step_kernel, .*, graph\.cu:18$/,
     asan: segv,
   },
   graph_after_free: everywhere(/stream order: step_kernel uses memory that has been freed/),
   graph_copy_after_free: everywhere(/stream order: a copy uses memory that has been freed/),
   graph_after_free_in_memory: {
     plain: /access of byte 0 of a freed allocation/,
-    check: /read of 4 bytes after it was freed: byte 0 .*, graph\.cu:19$/,
+    check: /read of 4 bytes after it was freed: byte 0 .*, graph\.cu:21$/,
     asan: segv,
   },
   graph_after_pinned_free: everywhere(/uses memory that has been freed .*of pinned host memory/),

@@ -1,5 +1,7 @@
 // Graphs that are launched again and again, and their memory.
 
+#include <cuda_emulator/control.h>
+
 #include "planted.h"
 #include "warpwright/launch.h"
 
@@ -80,11 +82,37 @@ cudaError_t replay_equals_eager(const Buffers& b) {
 }
 
 cudaError_t capture_runs_nothing(const Buffers& b) {
-  const cudaGraphExec_t exec = capture(b, [&] { scale(b.x + 1, b.out, 100, b.stream); });
-  const bool untouched = first_value(b.out, b.stream) == 0;
+  float* memory = nullptr;
+  cudaMallocAsync(&memory, 256 * sizeof(float), b.stream);
+  const cudaGraphExec_t exec = capture(b, [&] { scale(b.x + 1, memory, 100, b.stream); });
+  const float before = first_value(memory, b.stream);
   cudaGraphLaunch(exec, b.stream);
   cudaGraphExecDestroy(exec);
-  return expect(untouched && first_value(b.out, b.stream) == 100);
+  const float after = first_value(memory, b.stream);
+  cudaFreeAsync(memory, b.stream);
+  return expect(before != before && after == 100);  // NaN, as memory is when it is new
+}
+
+// 7 in the one order and 10 in the other, each of them for some seed.
+cudaError_t independent_nodes(const Buffers& b) {
+  const float one = 1;
+  const cudaGraphExec_t exec = capture(b, [&] {
+    wait(b.other, b.stream);
+    step(b.out, 0, b.stream);
+    step(b.out, 3, b.other);
+    wait(b.stream, b.other);
+  });
+  int first[2] = {0, 0};
+  for (int seed = 0; seed < 16; ++seed) {
+    cudaemu_set_seed(seed);
+    cudaMemcpyAsync(b.out, &one, sizeof(one), cudaMemcpyHostToDevice, b.stream);
+    cudaGraphLaunch(exec, b.stream);
+    const float value = first_value(b.out, b.stream);
+    first[0] += value == 7;
+    first[1] += value == 10;
+  }
+  cudaGraphExecDestroy(exec);
+  return expect(first[0] > 0 && first[1] > 0 && first[0] + first[1] == 16);
 }
 
 // Two long branches: each in order, whatever runs between.
@@ -219,6 +247,7 @@ cudaError_t graph_on_other(const Buffers& b) {
 constexpr Case kCases[] = {
     {"replay_equals_eager", replay_equals_eager},
     {"capture_runs_nothing", capture_runs_nothing},
+    {"independent_nodes", independent_nodes},
     {"branches_in_order", branches_in_order},
     {"launches_in_order", launches_in_order},
     {"pageable_memory_in_graph", pageable_memory_in_graph},
