@@ -43,7 +43,8 @@ export class CudaGraph extends Disposing {
 
   private constructor(given: symbol, handle: GraphHandle, device: DeviceName) {
     super();
-    if (given !== key) throw kindError("CudaGraph: expected a call of CudaGraph.capture(), got new");
+    if (given !== key)
+      throw kindError("CudaGraph: expected a call of CudaGraph.capture(), got new");
     this.device = device;
     this.#handle = handle;
   }

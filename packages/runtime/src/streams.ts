@@ -134,12 +134,16 @@ export class CudaStream extends Disposing {
     return recordEvent(live("record", this), this.device);
   }
 
-  /** Ends this object; the stream goes when its work is done. Harmless when repeated. */
+  /**
+   * Ends this object; the stream goes when its work is done. Harmless when repeated.
+   *
+   * @throws Error ERR_CAPTURE while the stream is being captured
+   */
   dispose(): void {
     const handle = this[STREAM];
     if (handle === null || this.#isDefault) return;
+    native().disposeStream(handle); // refused during a capture of it
     this[STREAM] = null;
-    native().disposeStream(handle);
   }
 }
 

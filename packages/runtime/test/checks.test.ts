@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
-import { type DType, empty, ones, tensor, zeros } from "../src/index.js";
+import { type DType, ones, tensor, zeros } from "../src/index.js";
 import {
   checkBoolean,
   checkDevice,
@@ -43,8 +43,6 @@ test("what is right passes", () => {
   checkWritable("op", "out", ones([3]).expand(0, 3));
   checkWritable("op", "out", zeros([0]).expand(5, 0));
 });
-
-const known = ["eps", "weightOffset", "casting", "out", "stream"];
 
 const failures: Failure[] = [
   ...(
