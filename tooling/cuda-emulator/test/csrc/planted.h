@@ -24,5 +24,7 @@ std::span<const Case> memory_cases();
 std::span<const Case> shared_cases();
 std::span<const Case> collective_cases();
 std::span<const Case> stream_cases();
+std::span<const Case> ptx_cases();
+std::span<const Case> tile_cases();
 
 }  // namespace planted
