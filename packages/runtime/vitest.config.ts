@@ -1,3 +1,3 @@
 import { presetWith } from "../../tooling/vitest/preset.js";
 
-export default presetWith({ emulated: ["cuda", "cuda-streams", "cuda-errors"] });
+export default presetWith({ emulated: ["cuda", "cuda-randn", "cuda-streams", "cuda-errors"] });
