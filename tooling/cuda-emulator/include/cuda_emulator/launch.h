@@ -30,7 +30,9 @@ template <typename... Params, typename... Args>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                       Args&&... args) {
   static_assert((std::is_trivially_copyable_v<Params> && ...));
-  const std::tuple<Params...> arguments(std::forward<Args>(args)...);
+  std::tuple<Params...> arguments(std::forward<Args>(args)...);
+  // What lies there else may look like an address that the kernel is given.
+  __builtin_clear_padding(&arguments);
   const cudaemu::KernelCall call{.kernel = reinterpret_cast<const void*>(kernel),
                                  .invoke = cudaemu::invoke<Params...>,
                                  .arguments = &arguments,
