@@ -27,6 +27,12 @@ cudaError_t side_stream(int device, cuda::Stream* stream) {
   return cudaSuccess;
 }
 
+// By streams that take no part in the capture, whose use alone is listed.
+bool is_used(Storage& storage) {
+  const std::lock_guard lock(storage.mutex);
+  return !storage.users.empty() || !storage.unknown_users.empty();
+}
+
 }  // namespace
 
 const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
@@ -144,8 +150,9 @@ void Capture::recycle(Storage* storage) {
   const std::lock_guard lock(mutex_);
   const auto found = storages_.find(storage);
   if (found == storages_.end() || !found->second.own || found->second.several) return;
-  // Whoever else holds a reference may still hand its memory out.
-  found->second.idle = storage->references == 1;
+  // Whoever else holds a reference may still hand its memory out, and work outside of the capture
+  // may still be at it when a launch writes there.
+  found->second.idle = storage->references == 1 && !is_used(*storage);
 }
 
 cudaError_t Capture::write(cuda::Stream stream, void* dst, const void* src, size_t bytes) {

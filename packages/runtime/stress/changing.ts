@@ -6,15 +6,13 @@ import { bytesOf, dtypes, largest } from "./values.js";
 import type { Box, World } from "./world.js";
 
 /** A box that kernels can work on, and that fits. */
-function someBox(world: World, fits: (box: Box) => boolean = () => true): Box | undefined {
-  return world.random.find(
-    world.boxes,
-    (box) => box.view.size <= world.limits.computed && fits(box),
+function computable(world: World, fits: (box: Box) => boolean = () => true): Box | undefined {
+  return world.someBox((box) => box.view.size <= world.limits.computed && fits(box),
   );
 }
 
 export function fill(world: World): void {
-  const box = someBox(world, ({ view }) => view.isWritable);
+  const box = computable(world, ({ view }) => view.isWritable);
   if (box === undefined) return;
   const { view, tensor } = box;
   const lane = world.current(view.memory.device);
@@ -31,9 +29,9 @@ export function fill(world: World): void {
 
 /** From a tensor of any device, dtype and size: of the shorter one's elements. */
 export function copyFrom(world: World): void {
-  const dst = someBox(world, ({ view }) => view.isWritable && view.isDense && view.size > 0);
+  const dst = computable(world, ({ view }) => view.isWritable && view.isDense && view.size > 0);
   if (dst === undefined) return;
-  const src = someBox(world, ({ view }) => view.isDense && view.size > 0);
+  const src = computable(world, ({ view }) => view.isDense && view.size > 0);
   if (src === undefined) return;
   const length = Math.min(dst.view.size, src.view.size);
   const part = ({ view, tensor }: Box) => ({
@@ -45,14 +43,14 @@ export function copyFrom(world: World): void {
 
 /** A whole tensor of any strides, as often as it has room. */
 export function broadcast(world: World): void {
-  const src = someBox(world, ({ view }) => view.size > 0 && view.shape.length < 4);
+  const src = computable(world, ({ view }) => view.size > 0 && view.shape.length < 4);
   if (src === undefined) return;
   const { shape } = src.view;
   const suits = (box: Box) => {
     const dims = box.view.shape.slice(box.view.shape.length - shape.length);
     return box.view.isWritable && dims.join() === shape.join() && box !== src;
   };
-  const dst = someBox(world, suits);
+  const dst = computable(world, suits);
   if (dst === undefined) return;
   const count = dst.view.size / src.view.size;
   const view = count === 1 ? src.view : src.view.repeated(count);
@@ -124,7 +122,7 @@ function betweenGpus<T>(
 }
 
 export function convert(world: World): void {
-  const box = someBox(world);
+  const box = computable(world);
   if (box === undefined) return;
   const { memory, shape } = box.view;
   const dtype = world.random.pick(dtypes);
@@ -143,7 +141,7 @@ export function convert(world: World): void {
 
 export function move(world: World): void {
   const device = world.someDevice();
-  const box = someBox(world, ({ view }) => view.memory.device !== device && view.size > 0);
+  const box = computable(world, ({ view }) => view.memory.device !== device && view.size > 0);
   if (box === undefined) return;
   const { memory, shape } = box.view;
   const dtype = world.random.oneIn(3) ? world.random.pick(dtypes) : memory.dtype;
@@ -159,7 +157,7 @@ export function move(world: World): void {
 
 /** Another tensor on the same memory. */
 export function show(world: World): void {
-  const box = world.random.find(world.boxes, ({ view }) => view.shape.length < 6);
+  const box = world.someBox(({ view }) => view.shape.length < 6);
   if (box === undefined) return;
   const { random } = world;
   const { tensor, view } = box;
@@ -192,7 +190,7 @@ export function show(world: World): void {
 }
 
 export function dispose(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   world.log(`dispose ${box.name}`);
   box.tensor.dispose();
@@ -203,7 +201,7 @@ export function dispose(world: World): void {
 
 /** The garbage collector finds it. */
 export function drop(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   world.log(`drop ${box.name}`);
   world.remove(box);

@@ -24,7 +24,7 @@ function check(world: World, box: Box, how: string, got: Values, expected: Int16
 }
 
 export function readNow(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   const { memory, size } = box.view;
   world.log(`dataSync of ${box.name} on ${world.current(memory.device)?.name ?? "cpu"}`);
@@ -37,7 +37,7 @@ export function readNow(world: World): void {
 
 /** A read whose promise is left to itself. */
 export function readLater(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   const { memory, size } = box.view;
   const [how, start] = someRead(world, box);

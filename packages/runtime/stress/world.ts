@@ -130,6 +130,12 @@ export class World {
     return box;
   }
 
+  /** One that fits, often of the newest. */
+  someBox(fits: (box: Box) => boolean = () => true): Box | undefined {
+    const newest = this.random.oneIn(2) ? this.random.find(this.boxes.slice(-4), fits) : undefined;
+    return newest ?? this.random.find(this.boxes, fits);
+  }
+
   /** Boxes made from now on have this id or a larger one. */
   get nextId(): number {
     return this.#made;
