@@ -41,6 +41,32 @@ export interface Native {
     dtype: number,
   ): void;
   reverse(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
+  copyAsync(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    whole: number,
+    grouped: number,
+  ): void;
+  pipeline(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
+  ldmatrix(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    transposed: number,
+  ): void;
+  mma(
+    a: Handle,
+    b: Handle,
+    c: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    dtype: number,
+    fragments: number,
+  ): void;
   /** An object with a tensor handle's tag, on the CPU and without memory, whose struct says so. */
   forgeHandle(magic: number, major: number, minor: number): Handle;
 }
