@@ -34,15 +34,12 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
     expect(during.allocated).toBe(before.allocated + 64 * MiB);
     expect(during.peak).toBeGreaterThanOrEqual(during.allocated);
     expect(during.reserved).toBeGreaterThanOrEqual(during.allocated);
-    expect(during.free).toBeLessThanOrEqual(before.free - 63 * MiB);
-    expect(during.total).toBe(before.total);
+    expect(during.total).toBeGreaterThan(during.free); // all processes', so that tests beside count
     x.dispose();
     await settle();
     expect(memoryStats(device).allocated).toBe(before.allocated);
     emptyCache(device);
-    const after = memoryStats(device);
-    expect(after.free).toBeGreaterThanOrEqual(before.free - 2 * MiB);
-    expect(after.reserved).toBeLessThanOrEqual(before.reserved);
+    expect(memoryStats(device).reserved).toBeLessThanOrEqual(before.reserved);
   });
 
   test("[ND-08] out of memory is an error, and what fits comes after it", async () => {
