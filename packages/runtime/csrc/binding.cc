@@ -68,6 +68,7 @@ namespace {
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   ww::export_memory(env, exports);
   ww::export_copies(env, exports);
+  ww::export_files(env, exports);
   ww::export_streams(env, exports);
   ww::export_process(env, exports);
   return exports;

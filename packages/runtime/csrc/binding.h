@@ -7,6 +7,7 @@ namespace ww {
 
 void export_memory(Napi::Env env, Napi::Object exports);
 void export_copies(Napi::Env env, Napi::Object exports);
+void export_files(Napi::Env env, Napi::Object exports);
 void export_streams(Napi::Env env, Napi::Object exports);
 void export_process(Napi::Env env, Napi::Object exports);
 

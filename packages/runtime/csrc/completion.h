@@ -24,6 +24,13 @@ class Job {
 
   // JavaScript thread: the promise of a job that the completion thread watches from now on.
   static Napi::Value start(Napi::Env env, std::unique_ptr<Job> job);
+  // The same of a job that others bring to an end first, by watch() if it is `watched`, else by
+  // deliver(). Nothing is pending if it throws.
+  Napi::Value promise(Napi::Env env, bool watched);
+  // Any thread: has the completion thread watch the job.
+  static void watch(std::unique_ptr<Job> job);
+  // Any thread: the job's next step is reached, without the completion thread.
+  static void deliver(std::unique_ptr<Job> job);
 
   // Completion thread. Whether the next step has been reached, or has failed.
   virtual cudaError_t poll(bool& reached) = 0;
