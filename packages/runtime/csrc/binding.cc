@@ -79,6 +79,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   ww::export_storages(env, exports);
   ww::export_memory(env, exports);
   ww::export_copies(env, exports);
+  ww::export_files(env, exports);
   ww::export_streams(env, exports);
   ww::export_events(env, exports);
   ww::export_graphs(env, exports);

@@ -24,9 +24,14 @@ class Job {
 
   // JavaScript thread: the promise of a job that the completion thread watches from now on.
   static Napi::Value start(Napi::Env env, std::unique_ptr<Job> job);
-
-  // Any thread: the same without a promise, so that it keeps no event loop alive.
+  // The same of a job that others bring to an end first, by watch() if it is `watched`, else by
+  // deliver(). Nothing is pending if it throws.
+  Napi::Value promise(Napi::Env env, bool watched);
+  // Any thread: has the completion thread watch the job. One without a promise keeps no event loop
+  // alive.
   static void watch(std::unique_ptr<Job> job);
+  // Any thread: the job's next step is reached, without the completion thread.
+  static void deliver(std::unique_ptr<Job> job);
 
   // Completion thread. Whether the next step has been reached, or has failed.
   virtual cudaError_t poll(bool& reached) = 0;
