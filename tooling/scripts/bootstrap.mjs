@@ -64,8 +64,12 @@ const tasks = {
   // The first argument may name a package's folder: npm run bench -- rmsnorm --device cpu
   bench([kernel, ...args]) {
     if (kernel === undefined) return turbo("bench", ["--concurrency=1"]);
-    turbo("build", [`--filter={./packages/${kernel}}...`]);
-    pnpm(["--dir", `packages/${kernel}`, "run", "--silent", "bench", ...args]);
+    const folder = ["packages", "tooling"]
+      .map((group) => `${group}/${kernel}`)
+      .find((each) => fs.existsSync(path.join(repoRoot, each, "package.json")));
+    if (folder === undefined) throw new Failure(`there is no package ${kernel} to measure`);
+    turbo("build", [`--filter={./${folder}}...`]);
+    pnpm(["--dir", folder, "run", "--silent", "bench", ...args]);
   },
 
   typecheck: (args) => turbo("typecheck", args),

@@ -139,20 +139,21 @@ void fill(const Napi::CallbackInfo& info) {
            [&](cudaStream_t stream) { return fill_fwd(params, stream); });
 }
 
-// randn(dst, dtype, count, seed)
+// randn(dst, stream, dtype, count, seed)
 void randn(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   constexpr char kOp[] = "randn";
-  const TensorHandle& dst = tensor_arg(info[0], kOp, "dst");
-  if (dst.device != kCpu) throw device_error(env, expected(kOp) + "dst on the CPU");
-  const auto dtype = static_cast<Dtype>(integer_arg(info[1], kOp, "dtype", 0, kNumDtypes - 1));
-  if (dtype > Dtype::bf16)
-    throw dtype_error(env, expected(kOp) + "dtype to be float32, float16 or bfloat16");
-  const int64_t count = count_arg(info[2], kOp, "count");
-  const uint64_t seed = uint64_arg(info[3], kOp, "seed");
-  byte_range(env, dst, 0, static_cast<uint64_t>(count) * element_bytes(dtype), kOp, "dst");
-  randn_cpu({.out = dst.data, .count = count, .seed = seed, .dtype = dtype},
-            ThreadPool(kRuntimeApi.parallel_for));
+  Arguments args(info, kOp);
+  const TensorArg dst = args.tensor("dst");
+  args.stream();
+  RandnParams params{};
+  params.dtype = args.float_dtype("dtype");
+  params.count = count_arg(info[3], kOp, "count");
+  params.seed = uint64_arg(info[4], kOp, "seed");
+  const uint64_t bytes = static_cast<uint64_t>(params.count) * element_bytes(params.dtype);
+  params.out = byte_range(env, *dst.handle, 0, bytes, kOp, dst.name);
+  args.run([&](const ThreadPool& pool) { return randn_fwd_cpu(params, pool); },
+           [&](cudaStream_t stream) { return randn_fwd(params, stream); });
 }
 
 }  // namespace

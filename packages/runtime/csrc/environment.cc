@@ -1,5 +1,6 @@
 #include "environment.h"
 
+#include "capture.h"
 #include "tensors.h"
 
 namespace ww {
@@ -23,8 +24,10 @@ Environment& Environment::of(Napi::Env env) {
   return *environment;
 }
 
-// Finalizers of tensors may run later than this.
+// Finalizers of tensors may run later than this. A worker that is terminated amid a capture never
+// comes to end it.
 void Environment::end(Napi::Env, Environment* environment) {
+  if (Capture::current() != nullptr) Capture::abandon();
   environment->ending_ = true;
   if (environment->first_ == nullptr) delete environment;
 }

@@ -127,8 +127,10 @@ export interface RandnOptions<D extends FloatDType = FloatDType> extends CreateO
 }
 
 /**
- * Normally distributed numbers of mean 0 and variance 1. With a seed they are the same everywhere:
- * element i depends on the seed and i alone, whatever the device; the dtype only rounds.
+ * Normally distributed numbers of mean 0 and variance 1, computed on the device. With a seed they
+ * have the same bits on every CPU and GPU: element i depends on the seed and i alone, and the dtype
+ * only rounds. Philox4x32-10 under the seed counts blocks of four elements, and the formula of Box
+ * and Muller, in float64, makes normals of its words.
  *
  * @param options.dtype float32 (default), float16 or bfloat16
  *
@@ -149,9 +151,10 @@ export function randn<D extends FloatDType = "float32">(
   }
   const seed64 = parseSeed(seed);
   const sizes = parseShape("randn", shape, dtype);
-  const block = allocateBlock("randn", sizes, dtype, "cpu", null);
-  native().randn(block.handle, dtypeCode(dtype), elementCount(sizes), seed64);
-  return delivered<D>("randn", block, device);
+  const stream = streamFor("randn", device);
+  const block = allocateBlock("randn", sizes, dtype, device, stream);
+  native().randn(block.handle, stream, dtypeCode(dtype), elementCount(sizes), seed64);
+  return makeTensor(block as BlockOf<D>);
 }
 
 function parseSeed(seed: unknown): bigint {

@@ -108,7 +108,7 @@ export interface Native {
     value: number | bigint,
     geometry: Float64Array,
   ): void;
-  randn(dst: Handle, dtype: number, count: number, seed: bigint): void;
+  randn(dst: Handle, stream: StreamHandle | null, dtype: number, count: number, seed: bigint): void;
 
   createStream(device: number, priority: number): StreamHandle;
   wrapStream(address: bigint, device: number): StreamHandle;

@@ -26,9 +26,8 @@ export type NestedArray<T> = T | NestedArray<T>[];
  * After dispose() everything but the fields throws ERR_DISPOSED. On the CPU a method does its work
  * before it returns, and blocks the event loop; on CUDA it enqueues the work and returns.
  *
- * Tensors that are dropped without dispose() are freed after a garbage collection, when the event
- * loop turns: a loop that awaits nothing, or only what is there already, has to dispose of what it
- * makes, or use tidy(), or its memory grows until it ends.
+ * Tensors that are dropped without dispose() are freed some time after a garbage collection: memory
+ * stays in use for longer than with dispose() or tidy().
  *
  * @example
  * import { tensor } from "@warpwright/runtime";

@@ -120,36 +120,6 @@ describe("empty, zeros, ones, full", () => {
   });
 });
 
-describe("randn", () => {
-  test("has mean 0 and variance 1", async () => {
-    const data = await randn([100_000], { seed: 1 }).data();
-    const mean = data.reduce((sum, x) => sum + x, 0) / data.length;
-    const variance = data.reduce((sum, x) => sum + (x - mean) ** 2, 0) / data.length;
-    expect(Math.abs(mean)).toBeLessThan(0.02);
-    expect(Math.abs(variance - 1)).toBeLessThan(0.03);
-  });
-
-  test("is the same for a seed, whatever the shape", async () => {
-    const long = await randn([1000], { seed: 7 }).data();
-    expect(await randn([10], { seed: 7n }).data()).toEqual(long.slice(0, 10));
-    expect(await randn([10], { seed: 8 }).data()).not.toEqual(long.slice(0, 10));
-  });
-
-  test("the dtype only rounds", async () => {
-    const rounded = await randn([64], { seed: 3 }).to("bfloat16").data();
-    expect(await randn([64], { seed: 3, dtype: "bfloat16" }).data()).toEqual(rounded);
-  });
-
-  test("differs from call to call without a seed", async () => {
-    expect(await randn([8]).data()).not.toEqual(await randn([8]).data());
-  });
-
-  test("negative seeds count as 64 bits", async () => {
-    const data = await randn([4], { seed: -1 }).data();
-    expect(await randn([4], { seed: (1n << 64n) - 1n }).data()).toEqual(data);
-  });
-});
-
 const repeated = ones([1]).expand(2 ** 50);
 
 const failures: Failure[] = [

@@ -10,7 +10,6 @@ import {
   full,
   isAvailable,
   ones,
-  randn,
   stack,
   type Tensor,
   tensor,
@@ -71,9 +70,7 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
       expect(empty([2, 3], options)).toMatchObject({ dtype, device, shape: [2, 3] });
     });
 
-    test("randn and fromBytes give what they give on the CPU", async () => {
-      const options = { seed: 5, dtype: "bfloat16" } as const;
-      await expectSame(randn([1000], { ...options, device }), randn([1000], options));
+    test("fromBytes gives what it gives on the CPU", async () => {
       const bytes = new Uint8Array([0, 0, 0xc0, 0x7f]);
       const nan = fromBytes(bytes, { shape: [1], dtype: "float32", device });
       expect(await nan.bytes()).toEqual(bytes);

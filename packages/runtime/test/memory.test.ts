@@ -46,7 +46,7 @@ describe("unsafeFromPointer", () => {
 
   const failures: Failure[] = [
     [
-      "ERR_KIND unsafeFromPointer: expected pointer to be a bigint, got 8",
+      "ERR_KIND unsafeFromPointer: expected pointer to be a bigint, got a number",
       () => unsafeFromPointer(wrong(8), floats),
     ],
     [
@@ -66,7 +66,7 @@ describe("unsafeFromPointer", () => {
       () => unsafeFromPointer(6n, floats),
     ],
     [
-      "ERR_KIND unsafeFromPointer: expected shape to be an array of numbers, got undefined",
+      "ERR_KIND unsafeFromPointer: expected shape to be an array of sizes, got undefined",
       () => unsafeFromPointer(8n, wrong({ dtype: "float32", device: "cpu", owner: x })),
     ],
   ];

@@ -1,4 +1,5 @@
 // The subset that runs under compute-sanitizer: all that moves memory on the GPU. Calls that CUDA
 // refuses, which are cuda-errors.test.ts's, would be errors to it.
 import "./cuda.test.js";
+import "./cuda-randn.test.js";
 import "./cuda-streams.test.js";

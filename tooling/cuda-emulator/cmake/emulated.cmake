@@ -58,8 +58,9 @@ function(warpwright_emulate name)
     CXX_COMPILER_LAUNCHER "node;${WARPWRIGHT_EMULATOR_DIR}/scripts/compile.mjs"
     # Without the folder that the library was linked from.
     BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
-  # Not as system headers: their macros would put line markers into the middle of declarations.
-  target_include_directories(${name} PRIVATE "${WARPWRIGHT_EMULATOR_DIR}/include")
+  # BEFORE, so that the emulated forms of the PTX wrappers are found before the headers' own. Not as
+  # system headers: their macros would put line markers into the middle of declarations.
+  target_include_directories(${name} BEFORE PRIVATE "${WARPWRIGHT_EMULATOR_DIR}/include")
   target_link_libraries(${name} PRIVATE "${library}")
   add_custom_command(TARGET ${name} POST_BUILD COMMAND "${CMAKE_COMMAND}" -E copy_if_different
     "${library}" "$<TARGET_FILE_DIR:${name}>")

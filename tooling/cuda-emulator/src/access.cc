@@ -52,7 +52,8 @@ bool is_builtin(const void* address) {
 }
 
 const char* verb(Access access) {
-  return access == Access::read ? "read" : access == Access::write ? "write" : "atomic update";
+  constexpr const char* kVerbs[] = {"read", "write", "atomic update", "asynchronous copy"};
+  return kVerbs[static_cast<int>(access)];
 }
 
 [[gnu::noinline]] void check_shared(const void* address, size_t bytes, Access access, Site site,
@@ -70,7 +71,7 @@ const char* verb(Access access) {
          format("%s of %s of a block of the cluster that has exited", verb(access),
                 memory.describe(address).c_str()),
          site, code);
-  check_race(memory.cells(address), address, bytes, access, site, code);
+  if (current_run->checked()) check_race(memory.cells(address), address, bytes, access, site, code);
 }
 
 // Apart, so that the frame for its text costs the checks that pass nothing.
@@ -116,6 +117,20 @@ void check_access(const void* address, size_t bytes, Access access, Site site, c
   if (device_memory().holds(address)) return check_global(address, bytes, access, site, code);
   if (is_argument(address) || is_in_module(static_cast<const char*>(address))) return;
   fail_host(address, bytes, access, site, code);
+}
+
+void check_own_shared(const char* what, const void* address, size_t bytes, size_t alignment,
+                      Access access, Site site) {
+  const SharedMemory& memory = shared_memory();
+  if (!memory.holds(address) || memory.block_of(address) != current->block->rank)
+    fail(cudaErrorIllegalAddress,
+         format("%s: %p is not in the block's shared memory", what, address), site);
+  if (reinterpret_cast<uintptr_t>(address) % alignment != 0)
+    fail(cudaErrorMisalignedAddress,
+         format("misaligned %s: %s, alignment %zu", what, memory.describe(address).c_str(),
+                alignment),
+         site);
+  check_shared(address, bytes, access, site, nullptr);
 }
 
 }  // namespace cudaemu

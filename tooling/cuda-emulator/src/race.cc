@@ -47,6 +47,18 @@ struct Place {
        place.site, place.code);
 }
 
+// Who waits sees only his own copies, and others see them behind a barrier: until then nobody may
+// touch the bytes.
+void require_no_copy(const Cell& cell, const char* mine, const Place& place) {
+  if (!cell.written || cell.kind != Write::pending_copy) return;
+  fail(cudaErrorLaunchFailure,
+       format("%s of %s while a cp.async of %s writes it: the wait, or the barrier behind it, is "
+              "missing",
+              mine, shared_memory().describe(place.address).c_str(),
+              format_index("thread", current_run->thread(cell.writer).index).c_str()),
+       place.site, place.code);
+}
+
 void note_read(Cell& cell, const Place& place) {
   const uint32_t now = epoch(*current->warp);
   const std::span readers = cell.readers;
@@ -69,23 +81,27 @@ void check_read(Cell& cell, const Place& place) {
                 "may be missing",
                 shared_memory().describe(place.address).c_str()),
          place.site, place.code);
+  require_no_copy(cell, "read", place);
   if (!is_ordered(cell.write_epoch, cell.writer)) fail_race("read", "written", cell.writer, place);
   note_read(cell, place);
 }
 
 void check_write(Cell& cell, Access access, const Place& place) {
   const bool atomic = access == Access::atomic;
-  const char* mine = atomic ? "atomic update" : "write";
+  const bool copy = access == Access::copy;
+  const char* mine = atomic ? "atomic update" : copy ? "asynchronous copy" : "write";
   if (atomic && !cell.written) return check_read(cell, place);
-  if (cell.written && !(atomic && cell.by_atomic) && !is_ordered(cell.write_epoch, cell.writer))
-    fail_race(mine, cell.by_atomic ? "updated atomically" : "written", cell.writer, place);
+  require_no_copy(cell, mine, place);
+  const bool after_atomic = cell.kind == Write::atomic;
+  if (cell.written && !(atomic && after_atomic) && !is_ordered(cell.write_epoch, cell.writer))
+    fail_race(mine, after_atomic ? "updated atomically" : "written", cell.writer, place);
   for (const Cell::Reader& reader : cell.readers)
     if (!is_ordered(reader)) fail_race(mine, "read", reader.thread, place);
   cell = {};
   cell.write_epoch = epoch(*current->warp);
   cell.writer = static_cast<uint16_t>(current->id);
   cell.written = true;
-  cell.by_atomic = atomic;
+  cell.kind = atomic ? Write::atomic : copy ? Write::pending_copy : Write::plain;
 }
 
 }  // namespace
@@ -147,6 +163,13 @@ void check_race(Cell* cells, const void* address, size_t bytes, Access access, S
       check_read(cells[i], place);
     else
       check_write(cells[i], access, place);
+}
+
+void finish_copy(Cell* cells, size_t bytes) {
+  for (size_t i = 0; i < bytes; ++i) {
+    cells[i].write_epoch = epoch(*current->warp);
+    cells[i].kind = Write::plain;
+  }
 }
 
 }  // namespace cudaemu

@@ -14,7 +14,10 @@ struct Site;
 struct Thread;
 struct Warp;
 
-enum class Access { read, write, atomic };
+enum class Access { read, write, atomic, copy };
+
+// What the last write of a byte was. A copy that nobody has waited for may still write it.
+enum class Write : uint8_t { plain, atomic, pending_copy };
 
 // Who has touched a byte. Epochs begin at 1; 0 is nobody.
 struct Cell {
@@ -29,7 +32,7 @@ struct Cell {
   uint32_t write_epoch = 0;
   uint16_t writer = 0;
   bool written = false;
-  bool by_atomic = false;
+  Write kind = Write::plain;
 };
 
 void start_clock(Warp& warp, size_t warps);
@@ -43,5 +46,9 @@ void check_exit(const Block& block);
 // Checks and records the calling fiber's access; fails where it is a fault.
 void check_race(Cell* cells, const void* address, size_t bytes, Access access, Site site,
                 const void* code);
+
+// The calling fiber has waited for its copy to these bytes, which counts as its write of them. From
+// Access::copy until then every access is a fault.
+void finish_copy(Cell* cells, size_t bytes);
 
 }  // namespace cudaemu

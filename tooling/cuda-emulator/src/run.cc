@@ -95,6 +95,7 @@ void Run::start_block(unsigned rank, uint64_t linear_index) {
     thread.block = &block;
     thread.warp = &warp;
     thread.exited = false;
+    thread.copies.clear();
     warp.existing |= 1u << thread.lane;
     wake(thread);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "../include/cuda_emulator/device_api.h"
+#include "copy.h"
 #include "fiber.h"
 #include "random.h"
 #include "report.h"
@@ -33,6 +34,7 @@ struct Thread {
   const char* waits_at;  // null while it runs
   Site site;             // where it waits
   WarpRequest request;
+  CopyQueue copies;
 };
 
 // Lanes that are on their way into one collective.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "matrix.h"
 #include "race.h"
 #include "report.h"
 #include "run.h"
@@ -10,9 +11,9 @@
 namespace cudaemu {
 namespace {
 
-constexpr const char* kNames[] = {"__syncwarp",       "__shfl_sync",     "__shfl_up_sync",
-                                  "__shfl_down_sync", "__shfl_xor_sync", "__any_sync",
-                                  "__all_sync",       "__ballot_sync"};
+constexpr const char* kNames[] = {
+    "__syncwarp", "__shfl_sync", "__shfl_up_sync", "__shfl_down_sync", "__shfl_xor_sync",
+    "__any_sync", "__all_sync",  "__ballot_sync",  "ldmatrix",         "mma.sync"};
 
 const char* name(WarpOp op) { return kNames[static_cast<int>(op)]; }
 
@@ -73,6 +74,12 @@ void complete(Warp& warp, const WarpGroup& group, Site site) {
     case WarpOp::all:
     case WarpOp::ballot:
       vote(warp, group);
+      break;
+    case WarpOp::ldmatrix:
+      load_matrices(warp, site);
+      break;
+    case WarpOp::mma:
+      multiply_matrices(warp, site);
       break;
     default:
       shuffle(warp, group, site);

@@ -132,6 +132,56 @@ const faults: Record<string, Expected> = {
 
   elapsed_of_unrecorded_event: everywhere(/^cudaErrorInvalidResourceHandle/),
   elapsed_of_untimed_event: everywhere(/^cudaErrorInvalidResourceHandle/),
+
+  copy_from_misaligned_memory: everywhere(
+    /cudaErrorMisalignedAddress: misaligned cp\.async: from \w+04, alignment 16 .*, ptx\.cu:25$/,
+  ),
+  copy_to_misaligned_memory: everywhere(
+    /cudaErrorMisalignedAddress: misaligned cp\.async: row \+ 8 bytes .*, ptx\.cu:25$/,
+  ),
+  copy_from_past_the_end: everywhere(
+    /read of 16 bytes out of bounds: byte 4096 of .* 4096 bytes .*thread \(31, 0, 0\), ptx\.cu:25$/,
+  ),
+  copy_to_past_the_end: everywhere(
+    /asynchronous copy of 16 bytes out of bounds: row \+ 512 bytes .*, ptx\.cu:25$/,
+  ),
+  copy_of_too_many_bytes: everywhere(/cp\.async of 16 bytes, of which 20 come from memory/),
+  overlapping_copies: { check: /race: asynchronous copy of row \+ 4 bytes .*, written by thread/ },
+  copy_from_shared_memory: everywhere(/cp\.async: \w+ is not global memory in wrong_way_kernel/),
+  copy_to_global_memory: everywhere(/cp\.async: \w+ is not in the block's shared memory/),
+  ldmatrix_with_inactive_lane: everywhere(
+    /inactive lane: mask 0xffffffff of ldmatrix names lane 31, .*, ptx\.cu:84$/,
+  ),
+  ldmatrix_uninitialised: {
+    check: /uninitialised read of rows \+ 144 bytes .*thread \(9, 0, 0\), ptx\.cu:84$/,
+  },
+  ldmatrix_misaligned_row: everywhere(
+    /misaligned ldmatrix: rows \+ 56 bytes .*thread \(3, 0, 0\), ptx\.cu:84$/,
+  ),
+  ldmatrix_past_the_end: everywhere(/read of 16 bytes out of bounds: rows \+ 512 bytes/),
+  ldmatrix_in_two_places: everywhere(
+    /divergent collective: lane 0 waits in another ldmatrix, ptx\.cu:84 .*, ptx\.cu:82$/,
+  ),
+  ldmatrix_of_two_forms: everywhere(
+    /divergent collective: lane 16 waits in ldmatrix of another form/,
+  ),
+  mma_with_inactive_lane: everywhere(
+    /inactive lane: the thread exits while others wait .*thread \(7, 0, 0\), ptx\.cu:115$/,
+  ),
+  mma_in_part_of_a_warp: everywhere(
+    /inactive lane: mma\.sync takes all 32 lanes, and this warp has 16/,
+  ),
+
+  missing_copy_wait: {
+    check: /read of stages .* while a cp\.async of thread \(127, 0, 0\) writes it.*, tile\.cu:59$/,
+  },
+  copy_wait_of_one_group_less: {
+    check: /read of stages .* while a cp\.async of thread \(127, 0, 0\) writes it.*, tile\.cu:59$/,
+  },
+  missing_barrier_after_copy_wait: { check: /uninitialised read of stages .*, tile\.cu:59$/ },
+  missing_barrier_before_next_copy: {
+    check: /race: asynchronous copy of stages .*, read by thread .*, tile\.cu:50$/,
+  },
 };
 
 function run(build: Build, args: string[], seed = "0") {

@@ -1,3 +1,4 @@
+#include "bare.h"
 #include "convert.h"
 #include "faults.h"
 #include "gpu_cases.h"
@@ -113,6 +114,23 @@ void Reverse(const Napi::CallbackInfo& info) {
   args.run(no_cpu, [&](cudaStream_t stream) { return ww::reverse_fwd(params, stream); });
 }
 
+// timeLaunches(x, stream, count, nodes): microseconds of one of `count` launches on x's device, of
+// an empty kernel, or of a graph with that many, if there are any nodes.
+Napi::Value TimeLaunches(const Napi::CallbackInfo& info) {
+  constexpr int kMost = 1'000'000;
+  ww::Arguments args(info, "timeLaunches");
+  args.tensor("x");
+  args.stream();
+  const int count = args.integer("count", kMost);
+  const int nodes = args.integer("nodes", kMost);
+  double microseconds = 0;
+  args.run(no_cpu, [&](cudaStream_t stream) {
+    return nodes == 0 ? ww::time_launches(count, stream, &microseconds)
+                      : ww::time_graph_launches(nodes, count, stream, &microseconds);
+  });
+  return Napi::Number::New(info.Env(), microseconds);
+}
+
 // plantFault(fault): on the current device.
 void PlantFault(const Napi::CallbackInfo& info) {
   ww::Arguments args(info, "plantFault");
@@ -155,6 +173,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("reduce", Napi::Function::New(env, Reduce));
   exports.Set("elementwise", Napi::Function::New(env, Elementwise));
   exports.Set("reverse", Napi::Function::New(env, Reverse));
+  exports.Set("timeLaunches", Napi::Function::New(env, TimeLaunches));
   exports.Set("forgeHandle", Napi::Function::New(env, ForgeHandle));
   exports.Set("plantFault", Napi::Function::New(env, PlantFault));
   return exports;

@@ -6,8 +6,8 @@
 
 namespace cudaemu {
 
-// Raised with every change to this file. An addon and the library have to agree.
-inline constexpr int kAbi = 1;
+// Raised with every change to this file or ptx.h. An addon and the library have to agree.
+inline constexpr int kAbi = 2;
 
 // Where in the source something was called: default arguments, which inlining does not change.
 struct Site {
@@ -28,7 +28,18 @@ struct KernelCall {
   bool checked;      // compiled with the check build's instrumentation
 };
 
-enum class WarpOp { sync, shuffle, shuffle_up, shuffle_down, shuffle_xor, any, all, ballot };
+enum class WarpOp {
+  sync,
+  shuffle,
+  shuffle_up,
+  shuffle_down,
+  shuffle_xor,
+  any,
+  all,
+  ballot,
+  ldmatrix,
+  mma
+};
 
 }  // namespace cudaemu
 

@@ -35,8 +35,9 @@ cudaError_t run(const Case& planted, const Buffers& buffers) {
 }
 
 const Case* find(const char* name) {
-  for (const auto& cases : {memory_cases(), shared_cases(), collective_cases(), stream_cases(),
-                            capture_cases(), graph_cases(), query_cases()})
+  for (const auto& cases :
+       {memory_cases(), shared_cases(), collective_cases(), stream_cases(), capture_cases(),
+        graph_cases(), query_cases(), ptx_cases(), tile_cases()})
     for (const Case& each : cases) {
       if (name == nullptr) std::puts(each.name);
       if (name != nullptr && std::strcmp(each.name, name) == 0) return &each;

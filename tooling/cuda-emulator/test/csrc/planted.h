@@ -27,6 +27,8 @@ std::span<const Case> stream_cases();
 std::span<const Case> capture_cases();
 std::span<const Case> graph_cases();
 std::span<const Case> query_cases();
+std::span<const Case> ptx_cases();
+std::span<const Case> tile_cases();
 
 // What `waiter` is given from now on comes after what `other` has been given.
 cudaError_t wait(cudaStream_t waiter, cudaStream_t other);
