@@ -3,7 +3,6 @@
 #include "arguments.h"
 #include "binding.h"
 #include "capture.h"
-#include "lost_device.h"
 #include "shared_event.h"
 #include "tagged_object.h"
 
@@ -24,8 +23,7 @@ const EventPointer& event_arg(const Napi::Value& value, const char* op) {
   const EventPointer& event = any_event_arg(value, op);
   if (event == nullptr)
     throw disposed_error(value.Env(), std::string(op) + ": the event has been disposed");
-  if (const char* cause = lost_cause(event->device))
-    throw device_lost_error(value.Env(), op, event->device, cause);
+  refuse_lost(value.Env(), event->device, op);
   return event;
 }
 

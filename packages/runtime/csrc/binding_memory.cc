@@ -104,6 +104,8 @@ void transfer(const Napi::CallbackInfo& info) {
       byte_range(env, src, count_arg(info[3], kOp, "srcByteOffset"), bytes, kOp, "src");
   if (dst.device == src.device)
     throw device_error(env, expected(kOp) + "tensors of different devices");
+  // Between GPUs the stream is one's alone.
+  refuse_lost(env, src.device, kOp);
   const cuda::Stream stream =
       stream_arg(info[5], kOp, dst.device == kCpu ? src.device : dst.device);
   if (bytes == 0) return;

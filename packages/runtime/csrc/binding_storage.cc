@@ -52,6 +52,7 @@ Napi::Value wrap_memory(const Napi::CallbackInfo& info) {
   const int64_t bytes = count_arg(info[1], kOp, "bytes");
   const int32_t device = device_arg(info[2], kOp);
   auto* data = reinterpret_cast<void*>(address);
+  refuse_lost(env, device, kOp);
   if (device != kCpu && bytes > 0) {
     int actual = kCpu;
     check(env, cuda::pointer_device(data, device, &actual), kOp);

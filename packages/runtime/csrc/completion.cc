@@ -179,7 +179,7 @@ void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
   try {
     if (job->status_ != cudaSuccess)
       throw cuda_error(env, cuda::error_name(job->status_),
-                       std::string(job->what_) + ": " + cuda::error_text(job->status_));
+                       job->what_ + ": " + cuda::error_text(job->status_));
     if (!job->advance(env)) return watch(std::move(job));
     value = job->result(env);
     rejected = false;

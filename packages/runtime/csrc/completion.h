@@ -4,6 +4,7 @@
 #include <napi.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "cuda_backend.h"
@@ -15,8 +16,8 @@ namespace ww {
 class Job {
  public:
   // `what` begins the message of a rejection.
-  Job(std::shared_ptr<Mailbox> mailbox, const char* what)
-      : mailbox_(std::move(mailbox)), what_(what) {}
+  Job(std::shared_ptr<Mailbox> mailbox, std::string what)
+      : mailbox_(std::move(mailbox)), what_(std::move(what)) {}
   // Any thread, and also when the environment has ended: must not touch Node-API.
   virtual ~Job() = default;
   Job(const Job&) = delete;
@@ -56,7 +57,7 @@ class Job {
   void settle(Napi::Env env, napi_value value, bool rejected);
 
   std::shared_ptr<Mailbox> mailbox_;
-  const char* what_;
+  std::string what_;
   napi_deferred deferred_ = nullptr;
   cudaError_t status_ = cudaSuccess;
 };
