@@ -2,6 +2,7 @@
 
 #include "arguments.h"
 #include "binding.h"
+#include "capture_gate.h"
 #include "cpu_memory.h"
 #include "environment.h"
 #include "memory_owner.h"
@@ -110,6 +111,8 @@ void empty_cache(const Napi::CallbackInfo& info) {
   const int32_t device = cuda_device_arg(info[0], kOp);
   Environment::of(info.Env()).release_collected(info.Env());
   drop_idle_staging(device);
+  // The pool gives back what it has seen the host wait for.
+  unless_capturing([&] { cuda::synchronize_device(device); });
   check(info.Env(), cuda::trim(device), kOp);
 }
 
