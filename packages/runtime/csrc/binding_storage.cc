@@ -1,5 +1,7 @@
 // Storages: allocate, wrapMemory, share, dispose, pointer, memoryStats, emptyCache.
 
+#include <algorithm>
+
 #include "arguments.h"
 #include "binding.h"
 #include "capture_gate.h"
@@ -94,6 +96,7 @@ Napi::Value memory_stats(const Napi::CallbackInfo& info) {
     cpu_memory_stats(stats.allocated, stats.peak);
   } else {
     check(env, cuda::memory_stats(cuda_device_arg(info[0], kOp), stats), kOp);
+    stats.allocated -= std::min(stats.allocated, BlockCache::held_bytes(device));
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("allocated", static_cast<double>(stats.allocated));
@@ -111,6 +114,7 @@ void empty_cache(const Napi::CallbackInfo& info) {
   const int32_t device = cuda_device_arg(info[0], kOp);
   Environment::of(info.Env()).release_collected(info.Env());
   drop_idle_staging(device);
+  clear_block_caches(device);
   // The pool gives back what it has seen the host wait for.
   unless_capturing([&] { cuda::synchronize_device(device); });
   check(info.Env(), cuda::trim(device), kOp);

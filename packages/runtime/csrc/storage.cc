@@ -16,17 +16,36 @@ cudaError_t allocate_on_cpu(Storage& storage, bool zero) {
   return storage.data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
+// Only a stream of our own keeps blocks: another library's may be gone by the time they are freed.
+bool take_kept(Storage& storage) {
+  if (storage.stream() == nullptr) return false;
+  const std::lock_guard lock(storage.home->mutex);
+  storage.data = storage.home->freed.take(storage.bytes);
+  return storage.data != nullptr;
+}
+
+// Whether the home stream keeps the block: where no other has used it, what is allocated there next
+// comes after all that was done with it.
+bool keep_for_next(Storage& storage) {
+  if (storage.stream() == nullptr || !storage.users.empty() || !storage.unknown_users.empty())
+    return false;
+  const std::lock_guard lock(storage.home->mutex);
+  return storage.home->freed.keep(storage.data, storage.bytes);
+}
+
 cudaError_t allocate_on_cuda(Storage& storage, cudaStream_t address, bool zero) {
   storage.home = own_stream_state(address);
   storage.unknown_home = storage.home == nullptr;
   if (storage.bytes == 0) return cudaSuccess;
   const cuda::Stream stream{storage.device, address};
-  auto status = cuda::allocate(stream, storage.bytes, &storage.data);
+  const uint64_t bytes = BlockCache::block_bytes(storage.bytes);
+  auto status = take_kept(storage) ? cudaSuccess : cuda::allocate(stream, bytes, &storage.data);
   if (status == cudaErrorMemoryAllocation) {
+    clear_block_caches(storage.device);
     // What is free already may be in pieces, or wait for work to end. A wait would break a capture.
     unless_capturing([&] { cuda::synchronize_device(storage.device); });
     cuda::trim(storage.device);
-    status = cuda::allocate(stream, storage.bytes, &storage.data);
+    status = cuda::allocate(stream, bytes, &storage.data);
   }
   if (status != cudaSuccess || !zero) return status;
   return cuda::zero(stream, storage.data, storage.bytes);
@@ -67,7 +86,7 @@ bool finish_users(Storage& storage) {
 // On its home stream, after the other streams' work. Where that is not the runtime's, its owner may
 // have destroyed it since: then on a stream kept for this, which stalls nobody.
 void free_on_cuda(Storage& storage) {
-  if (storage.data == nullptr) return;
+  if (storage.data == nullptr || keep_for_next(storage)) return;
   cuda::Stream stream{storage.device, storage.stream()};
   if (stream.stream == nullptr &&
       cuda::reclaim_stream(storage.device, &stream.stream) != cudaSuccess)

@@ -55,13 +55,19 @@ class DeviceGuard {
     status_ = driver.status;
     if (status_ != cudaSuccess) return;
     driver.get_current(&previous_);
-    std::atomic<CUcontext>* primary = detail::primary_context(device);
-    if (previous_ != nullptr && primary != nullptr && *primary == previous_) return;
+    std::atomic<CUcontext>* known = detail::primary_context(device);
+    const CUcontext primary = known == nullptr ? nullptr : known->load();
+    if (previous_ != nullptr && previous_ == primary) return;
+    // The driver's way, at a third of what cudaSetDevice costs; the runtime goes by what is current.
+    if (primary != nullptr && driver.set_current(primary) == CUDA_SUCCESS) {
+      set_current_ = driver.set_current;
+      return;
+    }
     status_ = cudaSetDevice(device);
     if (status_ != cudaSuccess) return;
     set_current_ = driver.set_current;
     CUcontext current = nullptr;
-    if (primary != nullptr && driver.get_current(&current) == CUDA_SUCCESS) *primary = current;
+    if (known != nullptr && driver.get_current(&current) == CUDA_SUCCESS) *known = current;
   }
   ~DeviceGuard() {
     if (set_current_ != nullptr) set_current_(previous_);
