@@ -19,6 +19,7 @@ Napi::Value read_file_binding(const Napi::CallbackInfo& info) {
   const int64_t bytes = count_arg(info[4], kOp, "bytes");
   void* data = byte_range(env, handle, byte_offset, bytes, kOp, "handle");
   const bool as_bool = boolean_arg(info[5], kOp, "asBool");
+  refuse_in_capture(env, kOp);
   const cuda::Stream stream = stream_arg(info[6], kOp, handle.device);
   if (bytes > 0 && handle.stream != stream.stream)
     check(env, record_use(handle.storage, stream.stream), kOp);
