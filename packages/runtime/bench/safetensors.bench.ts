@@ -1,5 +1,5 @@
 // loadSafetensors of a file in the page cache, beside plain reading of it: sixteen reads at a time
-// into one buffer whose pages are there.
+// into buffers whose pages are there.
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,6 +17,8 @@ export interface SafetensorsBenchOptions {
 
 const chunkBytes = 4 * 2 ** 20;
 const readers = 16;
+/** Of one buffer: Node.js has a limit of 4 GiB. */
+const bufferBytes = 2 ** 30;
 
 // A matrix of 8192 x 4096 and a norm's weight, in bfloat16, over and over.
 const matrix = { dtype: "BF16", shape: [8192, 4096] };
@@ -27,8 +29,9 @@ export async function benchSafetensors(options: SafetensorsBenchOptions): Promis
   const bytes = writeCheckpoint(path, options.gigabytes * 1e9);
   const handle = await open(path);
   try {
-    const buffer = Buffer.alloc(bytes, 1);
-    const common = { bytes, yardstick: () => timed(() => readPlain(handle, buffer)) };
+    const count = Math.ceil(bytes / bufferBytes);
+    const buffers = Array.from({ length: count }, () => Buffer.alloc(bufferBytes, 1));
+    const common = { bytes, yardstick: () => timed(() => readPlain(handle, buffers, bytes)) };
     const load = (name: string, to: Device, dtype?: "float16"): CopyCase => {
       return {
         ...common,
@@ -75,13 +78,18 @@ function writeCheckpoint(path: string, wanted: number): number {
   return length.length + header.length + end;
 }
 
-async function readPlain(handle: FileHandle, into: Buffer): Promise<void> {
+async function readPlain(
+  handle: FileHandle,
+  into: readonly Buffer[],
+  bytes: number,
+): Promise<void> {
   let next = 0;
   const reader = async (): Promise<void> => {
-    while (next < into.length) {
+    while (next < bytes) {
       const at = next;
       next += chunkBytes;
-      await handle.read(into, at, Math.min(chunkBytes, into.length - at), at);
+      const buffer = into[Math.floor(at / bufferBytes)] as Buffer;
+      await handle.read(buffer, at % bufferBytes, Math.min(chunkBytes, bytes - at), at);
     }
   };
   await Promise.all(Array.from({ length: readers }, reader));

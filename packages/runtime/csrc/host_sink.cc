@@ -19,6 +19,8 @@ namespace {
 
 // Smaller blocks come from the heap, whose pages are mostly there.
 constexpr size_t kMinBytes = size_t{1} << 20;
+// Larger ones would push everything else out of the caches.
+constexpr size_t kStreamedBytes = size_t{32} << 20;
 constexpr uintptr_t kPiece = uintptr_t{2} << 20;  // a huge page
 constexpr size_t kWindow = 16 * kPiece;           // a piece for each of 16 threads
 
@@ -80,7 +82,8 @@ void HostSink::write(void* data, size_t bytes, size_t offset, const void* src, s
     populate(pages_of(data, populated_, end));
     populated_ = end;
   }
-  cpu_copy(static_cast<char*>(data) + offset, src, size);
+  auto* copy = bytes >= kStreamedBytes ? cpu_copy_past_caches : cpu_copy;
+  copy(static_cast<char*>(data) + offset, src, size);
 }
 
 void fill_host(void* data, const void* src, size_t bytes) {

@@ -55,19 +55,15 @@ class DeviceGuard {
     status_ = driver.status;
     if (status_ != cudaSuccess) return;
     driver.get_current(&previous_);
-    std::atomic<CUcontext>* known = detail::primary_context(device);
-    const CUcontext primary = known == nullptr ? nullptr : known->load();
-    if (previous_ != nullptr && previous_ == primary) return;
-    // The driver's way, at a third of what cudaSetDevice costs; the runtime goes by what is current.
-    if (primary != nullptr && driver.set_current(primary) == CUDA_SUCCESS) {
-      set_current_ = driver.set_current;
-      return;
-    }
+    std::atomic<CUcontext>* primary = detail::primary_context(device);
+    if (previous_ != nullptr && primary != nullptr && *primary == previous_) return;
     status_ = cudaSetDevice(device);
     if (status_ != cudaSuccess) return;
-    set_current_ = driver.set_current;
+    // A thread without a context is on device 0 as far as the runtime goes, and stays there: taking
+    // the context away and binding it again at the next call costs half a launch.
+    if (previous_ != nullptr || device != 0) set_current_ = driver.set_current;
     CUcontext current = nullptr;
-    if (known != nullptr && driver.get_current(&current) == CUDA_SUCCESS) *known = current;
+    if (primary != nullptr && driver.get_current(&current) == CUDA_SUCCESS) *primary = current;
   }
   ~DeviceGuard() {
     if (set_current_ != nullptr) set_current_(previous_);
