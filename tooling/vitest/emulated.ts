@@ -13,8 +13,8 @@ const build = process.env["WARPWRIGHT_EMULATOR_CHECK"] || "check";
 const repoRoot = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * The variables by which the loader finds the emulated addons; those that are set stay. Freed blocks
- * are not kept for the next allocation, so that a use after the free is found.
+ * The variables by which the loader finds the emulated addons; those that are set stay. Freed
+ * blocks are not kept for the next allocation, so that a use after the free is found.
  */
 export function emulatedAddons(): Record<string, string> {
   const manifests = ["packages", "tooling"].flatMap((group) =>

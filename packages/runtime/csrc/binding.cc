@@ -54,8 +54,7 @@ Napi::Value probe_binding(const Napi::CallbackInfo& info) {
 
 // lostCause(device)
 Napi::Value lost_cause_binding(const Napi::CallbackInfo& info) {
-  const int device =
-      integer_arg(info[0], "lostCause", "device", 0, cuda::kMaxDevices - 1);
+  const int device = integer_arg(info[0], "lostCause", "device", 0, cuda::kMaxDevices - 1);
   const char* cause = lost_cause(device);
   return cause == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), cause);
 }

@@ -40,8 +40,7 @@ const EventPointer& real_event_arg(const Napi::Value& value, const char* op) {
 Napi::Value record_event(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "record";
   const StreamHandle& handle = unwrap_stream(info[0], kOp);
-  EventPointer event =
-      record_shared_event(info.Env(), {handle.device, handle.stream}, kOp);
+  EventPointer event = record_shared_event(info.Env(), {handle.device, handle.stream}, kOp);
   return new_tagged(info.Env(), new EventPointer(std::move(event)), finalize, kEventTag);
 }
 
@@ -92,9 +91,9 @@ Napi::Value elapsed_ms(const Napi::CallbackInfo& info) {
   const EventPointer& event = real_event_arg(info[0], kOp);
   const EventPointer& since = real_event_arg(info[1], kOp);
   if (event->device != since->device)
-    throw device_error(env, expected(kOp) + "since to be an event of cuda:" +
-                                std::to_string(event->device) + ", got one of cuda:" +
-                                std::to_string(since->device));
+    throw device_error(env, expected(kOp) +
+                                "since to be an event of cuda:" + std::to_string(event->device) +
+                                ", got one of cuda:" + std::to_string(since->device));
   return elapsed_time_async(env, since, event);
 }
 

@@ -60,12 +60,13 @@ Napi::Value wrap_memory(const Napi::CallbackInfo& info) {
     int actual = kCpu;
     check(env, cuda::pointer_device(data, device, &actual), kOp);
     if (actual != device)
-      throw device_error(env, expected(kOp) + "memory of cuda:" + std::to_string(device) + ", got " +
-                                  (actual == kCpu ? "some of the host"
-                                                  : "some of cuda:" + std::to_string(actual)));
+      throw device_error(
+          env,
+          expected(kOp) + "memory of cuda:" + std::to_string(device) + ", got " +
+              (actual == kCpu ? "some of the host" : "some of cuda:" + std::to_string(actual)));
   }
-  return new_tensor(
-      env, wrap_memory(device, bytes, data, std::make_unique<MemoryOwner>(env, info[3])));
+  return new_tensor(env,
+                    wrap_memory(device, bytes, data, std::make_unique<MemoryOwner>(env, info[3])));
 }
 
 // share(handle)

@@ -121,7 +121,9 @@ void* cpu_allocate(size_t bytes, bool zero) {
   return data;
 }
 
-void cpu_copy(void* dst, const void* src, size_t bytes) { parallel_copy<std::memcpy>(dst, src, bytes); }
+void cpu_copy(void* dst, const void* src, size_t bytes) {
+  parallel_copy<std::memcpy>(dst, src, bytes);
+}
 
 void cpu_copy_past_caches(void* dst, const void* src, size_t bytes) {
   parallel_copy<copy_past_caches>(dst, src, bytes);

@@ -52,8 +52,8 @@ void Environment::release_collected(Napi::Env env) {
     const Napi::HandleScope scope(env);
     for (int i = 0; i < kTensorsPerScope && tensor != nullptr; ++i, tensor = tensor->next) {
       napi_value value = nullptr;
-      const bool collected = napi_get_reference_value(env, tensor->reference, &value) == napi_ok &&
-                             value == nullptr;
+      const bool collected =
+          napi_get_reference_value(env, tensor->reference, &value) == napi_ok && value == nullptr;
       if (collected) drop_tensor(env, tensor->handle);
     }
   }

@@ -70,7 +70,8 @@ cudaError_t wait_for_users(cuda::Stream waiter, Storage& storage) {
   if (storage.home != nullptr) failure.note(wait_for_state(waiter, storage.home));
   for (StreamState* user : storage.users) failure.note(wait_for_state(waiter, user));
   if (storage.unknown_home) failure.note(cuda::wait_for_device(waiter, storage.device));
-  for (const int device : storage.unknown_users) failure.note(cuda::wait_for_device(waiter, device));
+  for (const int device : storage.unknown_users)
+    failure.note(cuda::wait_for_device(waiter, device));
   return failure.status();
 }
 
@@ -138,8 +139,8 @@ cudaError_t allocate_storage(int32_t device, uint64_t bytes, cudaStream_t stream
       return capture->allocate({device, stream}, bytes, zero, result);
   }
   auto* storage = new Storage{.device = device, .bytes = bytes};
-  const auto status = device == kCpu ? allocate_on_cpu(*storage, zero)
-                                     : allocate_on_cuda(*storage, stream, zero);
+  const auto status =
+      device == kCpu ? allocate_on_cpu(*storage, zero) : allocate_on_cuda(*storage, stream, zero);
   *result = status == cudaSuccess ? storage : nullptr;
   if (status != cudaSuccess) release_storage(storage);
   return status;
@@ -172,9 +173,9 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
   if (stream == storage->stream()) return cudaSuccess;
   StreamState* user = find_stream_state(stream);
   const std::lock_guard lock(storage->mutex);
-  const bool known = user != nullptr && (user == storage->home ||
-                                         std::ranges::find(storage->users, user) !=
-                                             storage->users.end());
+  const bool known =
+      user != nullptr &&
+      (user == storage->home || std::ranges::find(storage->users, user) != storage->users.end());
   if (known) {
     release_stream_state(user);
     return cudaSuccess;

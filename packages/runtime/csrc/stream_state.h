@@ -30,10 +30,11 @@ struct StreamState {
   int64_t owners = 1;
   int64_t references = 1;  // the owners' included
 
-  std::mutex mutex{};  // of what follows
+  std::mutex mutex{};        // of what follows
   BlockCache freed{stream};  // blocks that were allocated on the stream
   bool retired = false;
-  cuda::Event last = nullptr;  // retired: happens after all the stream's work; null: it has happened
+  cuda::Event last =
+      nullptr;  // retired: happens after all the stream's work; null: it has happened
 };
 
 // A new stream with one owner.

@@ -5,8 +5,8 @@ import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/fail
 import {
   CudaGraph,
   CudaStream,
-  emptyCache,
   empty,
+  emptyCache,
   explain,
   full,
   isAvailable,

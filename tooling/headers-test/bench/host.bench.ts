@@ -64,10 +64,22 @@ function cuda(count: number, nodes: number): () => number {
 }
 
 const calls: Row[] = [
-  measure("rmsnorm with out", timed(() => rmsnorm(x, weight, { out }))),
-  measure("rmsnorm, disposed", timed(() => rmsnorm(x, weight).dispose())),
-  measure("empty, disposed", timed(() => empty([1, 64], { device }).dispose())),
-  measure("view, disposed", timed(() => x.view(64).dispose())),
+  measure(
+    "rmsnorm with out",
+    timed(() => rmsnorm(x, weight, { out })),
+  ),
+  measure(
+    "rmsnorm, disposed",
+    timed(() => rmsnorm(x, weight).dispose()),
+  ),
+  measure(
+    "empty, disposed",
+    timed(() => empty([1, 64], { device }).dispose()),
+  ),
+  measure(
+    "view, disposed",
+    timed(() => x.view(64).dispose()),
+  ),
 ];
 const rows: Row[] = [];
 if (onGpu) {
@@ -82,7 +94,10 @@ if (onGpu) {
   });
   const name = `graph of ${graphKernels} kernels`;
   const bare = measure(`CUDA: launch of a ${name}`, cuda(launchesPerRound, graphKernels));
-  const ours = measure(`launch of a ${name}`, timed(() => graph.launch(), launchesPerRound));
+  const ours = measure(
+    `launch of a ${name}`,
+    timed(() => graph.launch(), launchesPerRound),
+  );
   rows.push(bare, { ...ours, overCudaUs: ours.medianUs - bare.medianUs });
 }
 

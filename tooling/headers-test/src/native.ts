@@ -41,7 +41,7 @@ export interface Native {
     dtype: number,
   ): void;
   reverse(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
-  /** Microseconds of one of `count` launches of an empty kernel, or of a graph of `nodes` of them. */
+  /** Microseconds of one of `count` launches of an empty kernel, or a graph of `nodes` of them. */
   timeLaunches(x: Handle, stream: StreamHandle | null, count: number, nodes: number): number;
   copyAsync(
     x: Handle,
@@ -75,6 +75,5 @@ export interface Native {
 
 export const native = loadAddon<Native>("headers-test", {
   // By name: the benchmark's compiled copy of this file is in another folder.
-  "linux-x64": () =>
-    require("@warpwright/headers-test/prebuilds/linux-x64/headers-test.node"),
+  "linux-x64": () => require("@warpwright/headers-test/prebuilds/linux-x64/headers-test.node"),
 })();
