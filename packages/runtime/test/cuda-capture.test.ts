@@ -87,7 +87,7 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
     expect(() => capture(async () => 1)).toThrow(error);
   });
 
-  test("[XC-04] work on a stream that is not joined is refused, and the streams go on", async () => {
+  test("[XC-04] work on an unjoined stream is refused, and the streams go on", async () => {
     using other = new CudaStream({ device });
     const unjoined = () =>
       CudaGraph.capture(() => {
