@@ -23,8 +23,8 @@ const suites = [
 export async function checkNewerNode(report) {
   const version = await report.check("the newer Node.js runs", () => output(node, ["--version"]));
   if (version === undefined) return;
-  const files = suites.map((name) => `packages/runtime/test/${name}.test.ts`);
+  const files = suites.map((name) => `test/${name}.test.ts`);
   console.log(`Node.js ${version.trim()}: ${suites.join(", ")}`);
   const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
-  await report.tests("Node.js 24", node, [vitest, "run", ...files]);
+  await report.tests("Node.js 24", node, [vitest, "run", "--root", "packages/runtime", ...files]);
 }

@@ -153,6 +153,20 @@ const inWorkerOnCuda: Way[] = [
       console.log(ww.memoryStats(device).allocated - allocated);`,
     stdout: "1\n0\n",
   },
+  {
+    name: "by terminate() while another stream uses memory that one of its tensors owns",
+    source: `work(\`
+        const options = { shape: [2 ** 20], dtype: "float32", device, owner: x };
+        const y = ww.unsafeFromPointer(x.pointer, options);
+        const other = new ww.CudaStream({ device });
+        other.wait(ww.CudaStream.default(device).record());
+        for (let i = 0; i < 10; i++) ww.withStream(other, () => y.fill(i));
+        post("filling");
+        setInterval(ignore, 1000);\`);
+      worker.on("message", () => worker.terminate());
+      console.log(await ended);`,
+    stdout: "1\n",
+  },
 ];
 
 const withWorker = (device: Device) => `
