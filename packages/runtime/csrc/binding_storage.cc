@@ -65,6 +65,7 @@ Napi::Value wrap_memory(const Napi::CallbackInfo& info) {
           expected(kOp) + "memory of cuda:" + std::to_string(device) + ", got " +
               (actual == kCpu ? "some of the host" : "some of cuda:" + std::to_string(actual)));
   }
+  if (device != kCpu) Environment::of(env).note_wrapped(device);
   return new_tensor(env,
                     wrap_memory(device, bytes, data, std::make_unique<MemoryOwner>(env, info[3])));
 }

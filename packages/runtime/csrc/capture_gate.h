@@ -20,7 +20,7 @@ void close_capture();
 // memory would become part of the graph, waiting for a device would break it.
 void outside_captures(std::function<void()> f);
 
-// Runs f unless a thread is capturing.
-void unless_capturing(const std::function<void()>& f);
+// Runs f unless a thread is capturing. Whether it did.
+bool unless_capturing(const std::function<void()>& f);
 
 }  // namespace ww
