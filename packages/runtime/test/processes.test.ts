@@ -36,7 +36,9 @@ describe("a process", () => {
   test("[ND-09] [ND-20] without a GPU says why when asked, and uses no CPU in its place", () => {
     const source = `
       ${load}
-      const failure = (call) => { try { call(); return "none"; } catch ({ code }) { return code; } };
+      const failure = (call) => {
+        try { call(); return "none"; } catch ({ code }) { return code; }
+      };
       console.log(JSON.stringify({
         devices: ww.devices().map(({ device }) => device),
         available: ww.isAvailable("cuda"),
