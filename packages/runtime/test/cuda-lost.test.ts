@@ -5,9 +5,10 @@ import { explain, isAvailable } from "../src/index.js";
 import { type Installed, install } from "./installed.js";
 import { resultOf, runProgram } from "./programs.js";
 
-// AddressSanitizer ends the program at the access.
 const asan = isEmulated && process.env.WARPWRIGHT_EMULATOR_CHECK === "asan";
-const missing = isAvailable("cuda") ? "" : `: skipped, ${explain()}`;
+const reason = asan ? "AddressSanitizer ends the program at the access" : explain();
+const usable = isAvailable("cuda") && !asan;
+const missing = usable ? "" : `: skipped, ${reason}`;
 
 let installed: Installed;
 beforeAll(() => {
@@ -50,7 +51,7 @@ function expectLost(failures: Failures): void {
   }
 }
 
-describe.skipIf(!isAvailable("cuda") || asan)(`cuda${missing}`, () => {
+describe.skipIf(!usable)(`cuda${missing}`, () => {
   test("an illegal access rejects every pending promise, with its name", () => {
     const source = `${before}
       const lost = lose();
