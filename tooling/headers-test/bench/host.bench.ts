@@ -12,7 +12,9 @@ import { native } from "../src/native.js";
 
 // Fewer than the launches that a stream queues before it makes the host wait.
 const callsPerRound = 200;
-const rounds = 101;
+const rounds = 301;
+// Until V8 has compiled what is measured for good: half a second.
+const warmUpRounds = 500;
 const graphKernels = 100;
 const launchesPerRound = 10;
 
@@ -38,7 +40,7 @@ const weight = ones([64], { dtype: "bfloat16", device });
 const out = empty([1, 64], { dtype: "bfloat16", device });
 
 function measure(name: string, round: () => number): Row {
-  for (let i = 0; i < 20; i++) round();
+  for (let i = 0; i < warmUpRounds; i++) round();
   const times = Array.from({ length: rounds }, round).sort((a, b) => a - b);
   const at = (share: number) => times[Math.floor(share * (rounds - 1))] as number;
   return { name, medianUs: at(0.5), p10Us: at(0.1), p90Us: at(0.9) };
