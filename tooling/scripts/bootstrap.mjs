@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
+import { emulatedAddons } from "./emulated.mjs";
 import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./lib.mjs";
 import { requireCompilers, requireNode } from "./requirements.mjs";
 import { writeToolchain } from "./toolchain.mjs";
@@ -18,8 +19,10 @@ const buildingTasks = new Set([
   "test:gpu",
   "test:emulated",
   "bench",
+  "stress",
   "release",
 ]);
+const runtimeOnly = ["--filter=./packages/runtime..."];
 /** One package's failing test must not hide another's. */
 const allOfThem = "--continue=dependencies-successful";
 const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
@@ -70,6 +73,17 @@ const tasks = {
     if (folder === undefined) throw new Failure(`there is no package ${kernel} to measure`);
     turbo("build", [`--filter={./${folder}}...`]);
     pnpm(["--dir", folder, "run", "--silent", "bench", ...args]);
+  },
+
+  // On the emulator its check build, whose kernels look at every access.
+  stress(args) {
+    const emulated = args.includes("--emulated");
+    turbo(emulated ? "build:emulated" : "build", [
+      ...runtimeOnly,
+      ...(emulated ? ["build:ts"] : []),
+    ]);
+    if (emulated) Object.assign(env, emulatedAddons("check"));
+    pnpm(["--dir", "packages/runtime", "run", "--silent", "stress", ...args]);
   },
 
   typecheck: (args) => turbo("typecheck", args),

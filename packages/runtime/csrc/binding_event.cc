@@ -59,12 +59,15 @@ void wait_for_event(const Napi::CallbackInfo& info) {
   if (own != nullptr && own != capture)
     throw capture_error(
         env, "wait: expected an event of the capture that the stream takes part in, got another");
-  check(env, cuda::wait_for_event(stream, event->event), kOp);
-  if (!event->captured || own != nullptr) return;
-  if (StreamState* state = find_stream_state(stream.stream)) {
-    capture->join(state);
-    release_stream_state(state);
+  StreamState* joins = nullptr;
+  if (event->captured && own == nullptr) joins = find_stream_state(stream.stream);
+  cudaError_t status = joins == nullptr ? cudaSuccess : prepare_capture(joins);
+  if (status == cudaSuccess) status = cuda::wait_for_event(stream, event->event);
+  if (joins != nullptr) {
+    if (status == cudaSuccess) capture->join(joins);
+    release_stream_state(joins);
   }
+  check(env, status, kOp);
 }
 
 // queryEvent(event)

@@ -33,6 +33,7 @@ const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
 
 cudaError_t Capture::begin(StreamState* origin) {
   const std::shared_ptr<Capture> capture(new Capture(origin->stream));
+  if (const auto status = prepare_capture(origin)) return status;
   if (const auto status = open_capture([&] { return cuda::begin_capture(origin->stream); }))
     return status;
   current_capture = capture;

@@ -32,21 +32,26 @@ StreamState* with_owner(StreamState* state) {
   return state;
 }
 
-cudaError_t record_last(StreamState& state) {
-  if (const auto status = cuda::create_event(state.stream.device, &state.last)) return status;
-  // The owner of a borrowed stream may have destroyed it: its device stands for it.
-  const auto status = state.borrowed ? cuda::record_device_event(state.last, state.stream.device)
-                                     : cuda::record_event(state.last, state.stream);
-  if (status == cudaSuccess) return status;
-  cuda::destroy_event(state.stream.device, state.last);
+void forget_last(StreamState& state) {
+  if (state.last != nullptr) cuda::destroy_event(state.stream.device, state.last);
   state.last = nullptr;
+}
+
+// The owner of a borrowed stream may have destroyed it by the time that it is retired: its device
+// stands for it then.
+cudaError_t record_last(StreamState& state, bool exists) {
+  if (const auto status = cuda::create_event(state.stream.device, &state.last)) return status;
+  const auto status = exists ? cuda::record_event(state.last, state.stream)
+                             : cuda::record_device_event(state.last, state.stream.device);
+  if (status != cudaSuccess) forget_last(state);
   return status;
 }
 
 void retire(StreamState& state) {
   const std::lock_guard lock(state.mutex);
   state.freed.clear();
-  if (record_last(state) != cudaSuccess) {
+  forget_last(state);
+  if (record_last(state, !state.borrowed) != cudaSuccess) {
     // Without an event nobody could wait for the stream later.
     if (state.borrowed) {
       cuda::synchronize_device(state.stream.device);
@@ -118,15 +123,14 @@ void release_stream_state(StreamState* state) {
     const std::lock_guard lock(registry().mutex);
     if (--state->references > 0) return;
   }
-  if (state->last != nullptr) cuda::destroy_event(state->stream.device, state->last);
+  forget_last(*state);
   delete state;
 }
 
 cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state) {
   const std::lock_guard lock(state->mutex);
-  // Its event would draw the waiter into the capture.
-  if (state->capturing) return cudaErrorStreamCaptureIsolation;
-  if (!state->retired) {
+  // A new event of a captured stream would draw the waiter into the capture.
+  if (!state->retired && !state->capturing) {
     return state->stream.stream == waiter.stream ? cudaSuccess
                                                  : cuda::wait_for_stream(waiter, state->stream);
   }
@@ -162,6 +166,12 @@ std::shared_ptr<Capture> capture_of(cudaStream_t stream) {
   const std::lock_guard lock(registry().mutex);
   const StreamState* state = listed(stream);
   return state == nullptr ? nullptr : state->capture;
+}
+
+cudaError_t prepare_capture(StreamState* state) {
+  const std::lock_guard lock(state->mutex);
+  forget_last(*state);
+  return record_last(*state, true);
 }
 
 void set_capture(StreamState* state, std::shared_ptr<Capture> capture) {

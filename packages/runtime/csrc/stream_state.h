@@ -33,8 +33,9 @@ struct StreamState {
   std::mutex mutex{};        // of what follows
   BlockCache freed{stream};  // blocks that were allocated on the stream
   bool retired = false;
-  cuda::Event last =
-      nullptr;  // retired: happens after all the stream's work; null: it has happened
+  // Behind all the stream's work of a retired one, or of one that is captured what was before the
+  // capture; null: it has happened.
+  cuda::Event last = nullptr;
 };
 
 // A new stream with one owner.
@@ -66,6 +67,10 @@ void forget_finished(std::vector<StreamState*>& states);
 
 // The capture that the stream takes part in, or null.
 std::shared_ptr<Capture> capture_of(cudaStream_t stream);
+
+// Work that is no part of the capture can be ordered behind what the stream has been given, until
+// set_capture() ends its part. To be called before the stream begins to take part.
+cudaError_t prepare_capture(StreamState* state);
 
 // The stream takes part in the capture from now on, which owns it meanwhile; null ends that.
 void set_capture(StreamState* state, std::shared_ptr<Capture> capture);
