@@ -43,6 +43,7 @@ export function capture(world: World, act: () => void): void {
     joinAll(world, recording);
   });
   if (result instanceof Error) throw result;
+  world.log(`${result.name} it is`);
   world.graphs.push(result);
 }
 
@@ -115,7 +116,7 @@ export function launch(world: World): void {
   const record = random.find(world.graphs, () => true);
   if (record === undefined) return;
   const lane = random.find(world.lanes, ({ device }) => device === record.device)!;
-  world.log(`launch on ${lane.name}`);
+  world.log(`launch ${record.name} on ${lane.name}`);
   const call = () => record.graph.launch(world.streamOf(lane));
   if (world.isRecorded(lane)) return world.refused("ERR_CAPTURE", call);
   world.order.wait(lane, record.launched);
@@ -128,6 +129,6 @@ export function disposeGraph(world: World): void {
   if (record === undefined) return;
   world.graphs.splice(world.graphs.indexOf(record), 1);
   const isDropped = world.random.oneIn(3);
-  world.log(`${isDropped ? "drop" : "dispose"} a graph`);
+  world.log(`${isDropped ? "drop" : "dispose"} ${record.name}`);
   if (!isDropped) record.graph.dispose();
 }

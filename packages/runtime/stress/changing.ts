@@ -2,7 +2,7 @@
 import type { Tensor } from "@warpwright/runtime";
 import { Memory, View } from "./model.js";
 import type { Lane } from "./order.js";
-import { dtypes, largest } from "./values.js";
+import { bytesOf, dtypes, largest } from "./values.js";
 import type { Box, World } from "./world.js";
 
 /** A box that kernels can work on, and that fits. */
@@ -19,7 +19,7 @@ export function fill(world: World): void {
   const { view, tensor } = box;
   const lane = world.current(view.memory.device);
   const value = world.random.between(0, largest);
-  world.log(`fill t${box.id} with ${value} on ${lane?.name ?? "cpu"}`);
+  world.log(`fill ${box.name} with ${value} on ${lane?.name ?? "cpu"}`);
   world.work(
     lane,
     [],
@@ -40,7 +40,7 @@ export function copyFrom(world: World): void {
     tensor: tensor.view(view.size).narrow(0, view.size - length, length),
     view: view.as([view.size]).narrow(0, view.size - length, length),
   });
-  copy(world, dst, part(dst), part(src), `copy ${length} of t${src.id} to t${dst.id}`);
+  copy(world, dst, part(dst), part(src), `copy ${length} of ${src.name} to ${dst.name}`);
 }
 
 /** A whole tensor of any strides, as often as it has room. */
@@ -56,12 +56,12 @@ export function broadcast(world: World): void {
   if (dst === undefined) return;
   const count = dst.view.size / src.view.size;
   const view = count === 1 ? src.view : src.view.repeated(count);
-  copy(world, dst, dst, { tensor: src.tensor, view }, `copy t${src.id} all over t${dst.id}`);
+  copy(world, dst, dst, { tensor: src.tensor, view }, `copy ${src.name} all over ${dst.name}`);
 }
 
 type Part = Pick<Box, "tensor" | "view">;
 
-function copy(world: World, { id }: Box, dst: Part, src: Part, text: string): void {
+function copy(world: World, { name, id }: Box, dst: Part, src: Part, text: string): void {
   const [to, from] = [dst.view.memory, src.view.memory];
   const lane = world.current(to.device);
   world.log(`${text} on ${lane?.name ?? "cpu"}`);
@@ -69,8 +69,8 @@ function copy(world: World, { id }: Box, dst: Part, src: Part, text: string): vo
   if (isRefused(world, from, to)) return world.refused("ERR_CAPTURE", call);
   const fixed = from.device === "cpu" || from.device !== to.device ? src.view.gather() : null;
   const apply = () => dst.view.scatter(fixed ?? src.view.gather());
-  across(world, from, to, () => void call(), apply);
-  if (!world.boxes.some((box) => box.id === id)) world.fail(`t${id} is gone`);
+  across(world, { from, to, isStraight: src.view.isDense }, () => void call(), apply);
+  if (!world.boxes.some((box) => box.id === id)) world.fail(`${name} is gone`);
 }
 
 /** During a capture, what would wait for a device is refused; so are copies between two. */
@@ -78,37 +78,47 @@ function isRefused(world: World, from: Memory, to: Memory): boolean {
   return world.recording !== null && from.device !== "cpu" && from.device !== to.device;
 }
 
+interface Crossing {
+  from: Memory;
+  to: Memory;
+  /** Whether nothing on the source's device is rearranged or converted before. */
+  isStraight: boolean;
+}
+
 /** A copy from one memory to another, whatever the devices. */
-function across<T>(world: World, from: Memory, to: Memory, call: () => T, apply: () => void): T {
+function across<T>(world: World, crossing: Crossing, call: () => T, apply: () => void): T {
+  const { from, to } = crossing;
   const [source, target] = [world.current(from.device), world.current(to.device)];
   if (target === null) return world.work(source, source === null ? [] : [from], [], call, apply);
   if (source === null) return world.work(target, [], [to], call, apply);
   if (source.device === target.device) return world.work(target, [from], [to], call, apply);
-  return betweenGpus(world, [from, to], [source, target], call, apply);
+  return betweenGpus(world, crossing, [source, target], call, apply);
 }
 
-/** The runtime itself has the target's lane wait for the source's, and the other way round. */
+/**
+ * Of a copy straight from `from`, the runtime itself has the target's lane wait for those of the
+ * source's device that use it, and these wait for the copy. Else the program does.
+ */
 function betweenGpus<T>(
   world: World,
-  [from, to]: readonly [Memory, Memory],
+  { from, to, isStraight }: Crossing,
   [source, target]: readonly [Lane, Lane],
   call: () => T,
   apply: () => void,
 ): T {
   const { order } = world;
-  world.arrange(source, [from], []);
   const users = order.users(from).filter(({ device }) => device === from.device);
-  const known = from.aliased ? [] : users;
+  const known = isStraight && !from.aliased ? users : [];
+  if (!isStraight) world.arrange(source, [from], []);
   for (const user of known) order.wait(target, order.now(user));
-  if (from.aliased) world.follow(target, source);
-  order.wait(target, order.now(source));
   world.arrange(target, [from], [to]);
   const result = call();
-  world.note(source, [from], []);
-  world.note(target, [from], [to]);
+  if (!isStraight) world.note(source, [from], []);
+  world.note(target, [from], []);
   for (const user of known) {
     if (user.streams.length > 0) order.wait(user, order.now(target));
   }
+  world.note(target, [], [to]);
   apply();
   return result;
 }
@@ -119,7 +129,7 @@ export function convert(world: World): void {
   const { memory, shape } = box.view;
   const dtype = world.random.pick(dtypes);
   const lane = world.current(memory.device);
-  world.log(`t${box.id} to ${dtype} on ${lane?.name ?? "cpu"}`);
+  world.log(`${box.name} to ${dtype} on ${lane?.name ?? "cpu"}`);
   if (dtype === memory.dtype) {
     world.add(box.tensor.to(dtype), box.view);
     return;
@@ -137,15 +147,14 @@ export function move(world: World): void {
   if (box === undefined) return;
   const { memory, shape } = box.view;
   const dtype = world.random.oneIn(3) ? world.random.pick(dtypes) : memory.dtype;
-  world.log(`t${box.id} to ${dtype} on ${world.current(device)?.name ?? "cpu"}`);
+  world.log(`${box.name} to ${dtype} on ${world.current(device)?.name ?? "cpu"}`);
   const view = new View(new Memory(device, dtype, box.view.size), shape);
   const call = () => box.tensor.to({ device, dtype }) as Tensor;
   if (isRefused(world, memory, view.memory)) return world.refused("ERR_CAPTURE", call);
   const values = box.view.gather();
-  world.add(
-    across(world, memory, view.memory, call, () => view.scatter(values)),
-    view,
-  );
+  const isStraight = box.view.isDense && bytesOf[dtype] >= bytesOf[memory.dtype];
+  const crossing = { from: memory, to: view.memory, isStraight };
+  world.add(across(world, crossing, call, () => view.scatter(values)), view);
 }
 
 /** Another tensor on the same memory. */
@@ -157,7 +166,7 @@ export function show(world: World): void {
   const rank = view.shape.length;
   const dim = rank === 0 ? 0 : random.below(rank);
   const size = view.shape[dim] ?? 0;
-  world.log(`show t${box.id} as t${world.nextId}`);
+  world.log(`show ${box.name} as t${world.nextId}`);
   const kind = random.below(6);
   if (kind === 0 && size > 0) {
     const start = random.below(size);
@@ -185,7 +194,7 @@ export function show(world: World): void {
 export function dispose(world: World): void {
   const box = world.random.find(world.boxes, () => true);
   if (box === undefined) return;
-  world.log(`dispose t${box.id}`);
+  world.log(`dispose ${box.name}`);
   box.tensor.dispose();
   if (world.random.oneIn(8)) box.tensor.dispose();
   world.refused("ERR_DISPOSED", () => box.tensor.pointer);
@@ -196,6 +205,6 @@ export function dispose(world: World): void {
 export function drop(world: World): void {
   const box = world.random.find(world.boxes, () => true);
   if (box === undefined) return;
-  world.log(`drop t${box.id}`);
+  world.log(`drop ${box.name}`);
   world.remove(box);
 }

@@ -113,7 +113,7 @@ export function createClone(world: World): void {
   if (source === undefined) return;
   const { device, dtype } = source.view.memory;
   const lane = world.current(device);
-  world.log(`clone t${source.id} on ${lane?.name ?? device}`);
+  world.log(`clone ${source.name} on ${lane?.name ?? device}`);
   const view = new View(new Memory(device, dtype, source.view.size), source.view.shape);
   const fixed = device === "cpu" ? source.view.gather() : null;
   const made = world.work(
@@ -139,7 +139,7 @@ export function createJoined(world: World): void {
   const length = views.reduce((sum, view) => sum + view.shape[0]!, 0);
   const shape = [length, ...first.view.shape.slice(1)];
   const lane = world.current(device);
-  world.log(`cat ${list.map(({ id }) => `t${id}`)} on ${lane?.name ?? device}`);
+  world.log(`cat ${list.map(({ name }) => name)} on ${lane?.name ?? device}`);
   const view = new View(new Memory(device, dtype, elements(shape)), shape);
   const join = () => cat(list.map((box) => box.tensor));
   const reads = views.map(({ memory }) => memory);
@@ -160,12 +160,13 @@ function isShort({ limits }: World, view: View): boolean {
 /** Memory that another tensor owns, of which nobody but the new one knows. */
 export function createWrapped(world: World): void {
   if (world.tidying > 0) return; // it would dispose of the owner
+  if (world.recording !== null) return; // no event of the program's is behind the allocation
   createFrom(world, someShape(world));
   const owner = world.boxes.pop()!;
   const { view, tensor: owning } = owner;
   const { device, dtype } = view.memory;
   if (view.size === 0) return;
-  world.log(`wrap t${owner.id}`);
+  world.log(`wrap ${owner.name}`);
   view.memory.aliased = true;
   const options = { shape: view.shape, dtype, device, owner: owning };
   world.add(unsafeFromPointer(owning.pointer, options), view);

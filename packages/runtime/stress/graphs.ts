@@ -17,8 +17,11 @@ export class Recording {
   }
 }
 
+let made = 0;
+
 /** A graph that can be launched. */
 export class GraphRecord {
+  readonly name = `g${++made}`;
   readonly device: DeviceName;
   readonly reads: readonly Memory[];
   readonly writes: readonly Memory[];

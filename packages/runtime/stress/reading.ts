@@ -19,7 +19,7 @@ function check(world: World, box: Box, how: string, got: Values, expected: Int16
   const { dtype } = box.view.memory;
   const found = difference(dtype, got, expected);
   if (found !== null) {
-    world.fail(`${how} of t${box.id} (${box.view.memory.name}, ${box.tensor}): ${found}`);
+    world.fail(`${how} of ${box.name} (${box.tensor}): ${found}`);
   }
 }
 
@@ -27,7 +27,7 @@ export function readNow(world: World): void {
   const box = world.random.find(world.boxes, () => true);
   if (box === undefined) return;
   const { memory, size } = box.view;
-  world.log(`dataSync of t${box.id} on ${world.current(memory.device)?.name ?? "cpu"}`);
+  world.log(`dataSync of ${box.name} on ${world.current(memory.device)?.name ?? "cpu"}`);
   if (world.recording !== null && memory.device !== "cpu" && size > 0) {
     return world.refused("ERR_CAPTURE", () => box.tensor.dataSync());
   }
@@ -41,7 +41,7 @@ export function readLater(world: World): void {
   if (box === undefined) return;
   const { memory, size } = box.view;
   const [how, start] = someRead(world, box);
-  world.log(`${how} of t${box.id} on ${world.current(memory.device)?.name ?? "cpu"}`);
+  world.log(`${how} of ${box.name} on ${world.current(memory.device)?.name ?? "cpu"}`);
   if (world.recording !== null && memory.device !== "cpu" && size > 0) {
     const refused = start().then(
       () => world.fail(`expected ${how} in a capture to be refused`),
@@ -56,7 +56,7 @@ export function readLater(world: World): void {
   void world.expect(arrival.then((got) => check(world, box, how, got, expected)));
   const keeps = box.tensor;
   if (world.random.oneIn(4) && world.tidying === 0) {
-    world.log(`dispose t${box.id}, which is being read`);
+    world.log(`dispose ${box.name}, which is being read`);
     keeps.dispose();
     world.remove(box);
   }

@@ -16,6 +16,8 @@ export interface Limits {
 /** A tensor and what it shows. */
 export interface Box {
   readonly id: number;
+  /** Its own and its memory's. */
+  readonly name: string;
   readonly tensor: Tensor;
   readonly view: View;
 }
@@ -23,7 +25,7 @@ export interface Box {
 /** What the program has found wrong. */
 export class StressFailure extends Error {}
 
-const keptLines = 80;
+const keptLines = 400;
 
 export class World {
   readonly random: Random;
@@ -116,7 +118,9 @@ export class World {
   }
 
   add(tensor: Tensor, view: View): Box {
-    const box = { id: this.#made++, tensor, view };
+    const id = this.#made++;
+    const box = { id, name: `t${id}/${view.memory.name}`, tensor, view };
+    this.#lines.push(`  ${box.name}`);
     this.boxes.push(box);
     const { shape, dtype, device } = tensor;
     const same = shape.join() === view.shape.join();
