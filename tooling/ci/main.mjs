@@ -6,6 +6,7 @@ import { checkAddon } from "../scripts/check-binary.mjs";
 import { findNvcc, nativePackages, repoRoot } from "../scripts/lib.mjs";
 import { checkCache } from "./cache.mjs";
 import { checkConsumers } from "./consumers.mjs";
+import { checkNewerNode } from "./newer-node.mjs";
 import { checkTarballs } from "./packaging.mjs";
 import { Report } from "./report.mjs";
 
@@ -22,6 +23,7 @@ if (findNvcc() === null) console.log("nvcc not found: the CUDA build is skipped"
 await part("install", () => bootstrap("install"));
 await part("build", () => bootstrap("build"));
 await part("test", () => report.tests("npm test", "npm", ["test"]));
+await part("newer-node", () => checkNewerNode(report));
 await part("emulated", () =>
   report.tests("npm run test:emulated", "npm", ["run", "test:emulated"]),
 );

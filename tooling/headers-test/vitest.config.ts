@@ -1,3 +1,3 @@
 import { presetWith } from "../vitest/preset.js";
 
-export default presetWith({ emulated: ["conversions", "device", "handles", "launch"] });
+export default presetWith({ emulated: ["conversions", "device", "handles", "launch", "ptx"] });

@@ -84,7 +84,7 @@ function sanitize(tool, cwd, args) {
       cwd,
       encoding: "utf8",
       maxBuffer: 2 ** 28,
-      env: { ...process.env, NO_COLOR: "1", WARPWRIGHT_SANITIZE: "1" },
+      env: { ...process.env, NO_COLOR: "1", WARPWRIGHT_SANITIZE: "1", WARPWRIGHT_BLOCK_CACHE: "0" },
     },
   );
   if (error) throw new Failure(`cannot run compute-sanitizer: ${error.message}`);

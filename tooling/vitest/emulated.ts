@@ -12,7 +12,10 @@ const build = process.env["WARPWRIGHT_EMULATOR_CHECK"] || "check";
 
 const repoRoot = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The variables by which the loader finds the emulated addons; those that are set stay. */
+/**
+ * The variables by which the loader finds the emulated addons; those that are set stay. Freed
+ * blocks are not kept for the next allocation, so that a use after the free is found.
+ */
 export function emulatedAddons(): Record<string, string> {
   const manifests = ["packages", "tooling"].flatMap((group) =>
     readdirSync(join(repoRoot, group)).map((name) => join(repoRoot, group, name, "package.json")),
@@ -27,7 +30,8 @@ export function emulatedAddons(): Record<string, string> {
       const staged = join(dirname(manifest), "prebuilds-emulated", build, platform);
       return [variable, process.env[variable] || join(staged, `${name}.node`)];
     });
-  return Object.fromEntries(addons);
+  const cache = ["WARPWRIGHT_BLOCK_CACHE", process.env["WARPWRIGHT_BLOCK_CACHE"] || "0"];
+  return Object.fromEntries([...addons, cache]);
 }
 
 function hasEmulatedBuild(manifest: string): boolean {

@@ -21,6 +21,11 @@ void refuse_in_capture(Napi::Env env, const char* op) {
     throw capture_error(env, std::string(op) + ": cannot wait for a device during a capture");
 }
 
+void refuse_lost(Napi::Env env, int32_t device, const char* op) {
+  if (device == kCpu) return;
+  if (const char* cause = lost_cause(device)) throw device_lost_error(env, op, device, cause);
+}
+
 namespace {
 
 double number_arg(const Napi::Value& value, const char* op, const char* name) {
@@ -87,8 +92,7 @@ int32_t device_arg(const Napi::Value& value, const char* op) {
 int32_t cuda_device_arg(const Napi::Value& value, const char* op) {
   const int32_t device = device_arg(value, op);
   if (device == kCpu) throw device_error(value.Env(), expected(op) + "a CUDA device");
-  if (const char* cause = lost_cause(device))
-    throw device_lost_error(value.Env(), op, device, cause);
+  refuse_lost(value.Env(), device, op);
   return device;
 }
 

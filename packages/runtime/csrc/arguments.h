@@ -53,6 +53,9 @@ std::string expected(const char* op);
 
 void check(Napi::Env env, cudaError_t status, const char* op);
 
+// Throws if an earlier error has made the device unusable.
+void refuse_lost(Napi::Env env, int32_t device, const char* op);
+
 // Throws while this thread is capturing: what waits would wait for work that does not run.
 void refuse_in_capture(Napi::Env env, const char* op);
 

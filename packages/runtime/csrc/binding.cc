@@ -54,8 +54,7 @@ Napi::Value probe_binding(const Napi::CallbackInfo& info) {
 
 // lostCause(device)
 Napi::Value lost_cause_binding(const Napi::CallbackInfo& info) {
-  const int device =
-      integer_arg(info[0], "lostCause", "device", 0, cuda::kMaxDevices - 1);
+  const int device = integer_arg(info[0], "lostCause", "device", 0, cuda::kMaxDevices - 1);
   const char* cause = lost_cause(device);
   return cause == nullptr ? info.Env().Null() : Napi::String::New(info.Env(), cause);
 }
@@ -79,6 +78,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   ww::export_storages(env, exports);
   ww::export_memory(env, exports);
   ww::export_copies(env, exports);
+  ww::export_files(env, exports);
   ww::export_streams(env, exports);
   ww::export_events(env, exports);
   ww::export_graphs(env, exports);

@@ -3,7 +3,6 @@
 #include "arguments.h"
 #include "binding.h"
 #include "capture.h"
-#include "lost_device.h"
 #include "shared_event.h"
 #include "tagged_object.h"
 
@@ -24,8 +23,7 @@ const EventPointer& event_arg(const Napi::Value& value, const char* op) {
   const EventPointer& event = any_event_arg(value, op);
   if (event == nullptr)
     throw disposed_error(value.Env(), std::string(op) + ": the event has been disposed");
-  if (const char* cause = lost_cause(event->device))
-    throw device_lost_error(value.Env(), op, event->device, cause);
+  refuse_lost(value.Env(), event->device, op);
   return event;
 }
 
@@ -42,8 +40,7 @@ const EventPointer& real_event_arg(const Napi::Value& value, const char* op) {
 Napi::Value record_event(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "record";
   const StreamHandle& handle = unwrap_stream(info[0], kOp);
-  EventPointer event =
-      record_shared_event(info.Env(), {handle.device, handle.stream}, kOp);
+  EventPointer event = record_shared_event(info.Env(), {handle.device, handle.stream}, kOp);
   return new_tagged(info.Env(), new EventPointer(std::move(event)), finalize, kEventTag);
 }
 
@@ -97,9 +94,9 @@ Napi::Value elapsed_ms(const Napi::CallbackInfo& info) {
   const EventPointer& event = real_event_arg(info[0], kOp);
   const EventPointer& since = real_event_arg(info[1], kOp);
   if (event->device != since->device)
-    throw device_error(env, expected(kOp) + "since to be an event of cuda:" +
-                                std::to_string(event->device) + ", got one of cuda:" +
-                                std::to_string(since->device));
+    throw device_error(env, expected(kOp) +
+                                "since to be an event of cuda:" + std::to_string(event->device) +
+                                ", got one of cuda:" + std::to_string(since->device));
   return elapsed_time_async(env, since, event);
 }
 

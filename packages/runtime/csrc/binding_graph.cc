@@ -3,8 +3,8 @@
 #include "arguments.h"
 #include "binding.h"
 #include "capture.h"
+#include "environment.h"
 #include "graph.h"
-#include "lost_device.h"
 #include "tagged_object.h"
 
 namespace ww {
@@ -39,6 +39,7 @@ void begin_capture(const Napi::CallbackInfo& info) {
     throw kind_error(env,
                      "capture: the stream belongs to another copy of @warpwright/runtime in this "
                      "process");
+  Environment::of(env);  // which abandons the capture if the thread is terminated meanwhile
   const cudaError_t status = Capture::begin(state);
   release_stream_state(state);
   check(env, status, kOp);

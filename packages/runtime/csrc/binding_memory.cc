@@ -5,6 +5,7 @@
 #include "capture.h"
 #include "cpu_memory.h"
 #include "host_copy.h"
+#include "host_sink.h"
 #include "mailbox.h"
 #include "read_job.h"
 #include "storage.h"
@@ -51,7 +52,7 @@ void write(const Napi::CallbackInfo& info) {
 void read_now(const Napi::CallbackInfo& info, const HostTransfer& from, const char* op) {
   if (from.host.size == 0) return;
   if (from.handle.device == kCpu) {
-    cpu_copy(from.host.data, from.device_data, from.host.size);
+    fill_host(from.host.data, from.device_data, from.host.size);
   } else {
     refuse_in_capture(info.Env(), op);
     check(info.Env(), download(from.stream, from.host.data, from.device_data, from.host.size), op);
@@ -104,6 +105,8 @@ void transfer(const Napi::CallbackInfo& info) {
       byte_range(env, src, count_arg(info[3], kOp, "srcByteOffset"), bytes, kOp, "src");
   if (dst.device == src.device)
     throw device_error(env, expected(kOp) + "tensors of different devices");
+  // Between GPUs the stream is one's alone.
+  refuse_lost(env, src.device, kOp);
   const cuda::Stream stream =
       stream_arg(info[5], kOp, dst.device == kCpu ? src.device : dst.device);
   if (bytes == 0) return;

@@ -1,7 +1,10 @@
 // Storages: allocate, wrapMemory, share, dispose, pointer, memoryStats, emptyCache.
 
+#include <algorithm>
+
 #include "arguments.h"
 #include "binding.h"
+#include "capture_gate.h"
 #include "cpu_memory.h"
 #include "environment.h"
 #include "memory_owner.h"
@@ -52,16 +55,19 @@ Napi::Value wrap_memory(const Napi::CallbackInfo& info) {
   const int64_t bytes = count_arg(info[1], kOp, "bytes");
   const int32_t device = device_arg(info[2], kOp);
   auto* data = reinterpret_cast<void*>(address);
+  refuse_lost(env, device, kOp);
   if (device != kCpu && bytes > 0) {
     int actual = kCpu;
     check(env, cuda::pointer_device(data, device, &actual), kOp);
     if (actual != device)
-      throw device_error(env, expected(kOp) + "memory of cuda:" + std::to_string(device) + ", got " +
-                                  (actual == kCpu ? "some of the host"
-                                                  : "some of cuda:" + std::to_string(actual)));
+      throw device_error(
+          env,
+          expected(kOp) + "memory of cuda:" + std::to_string(device) + ", got " +
+              (actual == kCpu ? "some of the host" : "some of cuda:" + std::to_string(actual)));
   }
-  return new_tensor(
-      env, wrap_memory(device, bytes, data, std::make_unique<MemoryOwner>(env, info[3])));
+  if (device != kCpu) Environment::of(env).note_wrapped(device);
+  return new_tensor(env,
+                    wrap_memory(device, bytes, data, std::make_unique<MemoryOwner>(env, info[3])));
 }
 
 // share(handle)
@@ -92,6 +98,7 @@ Napi::Value memory_stats(const Napi::CallbackInfo& info) {
     cpu_memory_stats(stats.allocated, stats.peak);
   } else {
     check(env, cuda::memory_stats(cuda_device_arg(info[0], kOp), stats), kOp);
+    stats.allocated -= std::min(stats.allocated, BlockCache::held_bytes(device));
   }
   Napi::Object result = Napi::Object::New(env);
   result.Set("allocated", static_cast<double>(stats.allocated));
@@ -109,6 +116,9 @@ void empty_cache(const Napi::CallbackInfo& info) {
   const int32_t device = cuda_device_arg(info[0], kOp);
   Environment::of(info.Env()).release_collected(info.Env());
   drop_idle_staging(device);
+  clear_block_caches(device);
+  // The pool gives back what it has seen the host wait for.
+  unless_capturing([&] { cuda::synchronize_device(device); });
   check(info.Env(), cuda::trim(device), kOp);
 }
 

@@ -14,8 +14,8 @@
 namespace ww {
 namespace {
 
-// Handles that this copy of the runtime made, and the state that each is an owner of. Another copy's
-// handles look the same but are not ours to dispose.
+// Handles that this copy of the runtime made, and the state that each is an owner of. Another
+// copy's handles look the same but are not ours to dispose.
 struct OwnHandles {
   std::mutex mutex;
   std::unordered_map<const StreamHandle*, StreamState*> states;

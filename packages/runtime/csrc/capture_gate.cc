@@ -60,9 +60,11 @@ void outside_captures(std::function<void()> f) {
   }
 }
 
-void unless_capturing(const std::function<void()>& f) {
+bool unless_capturing(const std::function<void()>& f) {
   const std::shared_lock lock(gate().mutex);
-  if (gate().under_way == 0) f();
+  if (gate().under_way > 0) return false;
+  f();
+  return true;
 }
 
 }  // namespace ww

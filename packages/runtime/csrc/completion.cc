@@ -143,22 +143,33 @@ Completion& completion() {
 }  // namespace
 
 Napi::Value Job::start(Napi::Env env, std::unique_ptr<Job> job) {
+  const Napi::Value promise = job->promise(env, true);
+  watch(std::move(job));
+  return promise;
+}
+
+Napi::Value Job::promise(Napi::Env env, bool watched) {
   napi_value promise = nullptr;
   try {
-    completion().start_thread();
-    if (napi_create_promise(env, &job->deferred_, &promise) != napi_ok) throw Napi::Error::New(env);
+    if (watched) completion().start_thread();
+    if (napi_create_promise(env, &deferred_, &promise) != napi_ok) throw Napi::Error::New(env);
   } catch (...) {
-    job->finish(env);  // lets go of what the job keeps alive
+    finish(env);  // lets go of what the job keeps alive
     throw;
   }
-  job->mailbox_->add_pending();
-  completion().watch(job.release());
+  mailbox_->add_pending();
   return Napi::Value(env, promise);
 }
 
 void Job::watch(std::unique_ptr<Job> job) {
   completion().start_thread();
   completion().watch(job.release());
+}
+
+void Job::deliver(std::unique_ptr<Job> job) {
+  // Keeps the mailbox beyond the job.
+  const std::shared_ptr<Mailbox> mailbox = job->mailbox();
+  if (mailbox->post(job.get())) job.release();
 }
 
 void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
@@ -168,8 +179,8 @@ void Job::arrive(Napi::Env env, std::unique_ptr<Job> job) {
   try {
     if (job->status_ != cudaSuccess)
       throw cuda_error(env, cuda::error_name(job->status_),
-                       std::string(job->what_) + ": " + cuda::error_text(job->status_));
-    if (!job->advance(env)) return completion().watch(job.release());
+                       job->what_ + ": " + cuda::error_text(job->status_));
+    if (!job->advance(env)) return watch(std::move(job));
     value = job->result(env);
     rejected = false;
   } catch (const Napi::Error& error) {

@@ -4,6 +4,7 @@
 #include <napi.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "cuda_backend.h"
@@ -15,8 +16,8 @@ namespace ww {
 class Job {
  public:
   // `what` begins the message of a rejection.
-  Job(std::shared_ptr<Mailbox> mailbox, const char* what)
-      : mailbox_(std::move(mailbox)), what_(what) {}
+  Job(std::shared_ptr<Mailbox> mailbox, std::string what)
+      : mailbox_(std::move(mailbox)), what_(std::move(what)) {}
   // Any thread, and also when the environment has ended: must not touch Node-API.
   virtual ~Job() = default;
   Job(const Job&) = delete;
@@ -24,9 +25,14 @@ class Job {
 
   // JavaScript thread: the promise of a job that the completion thread watches from now on.
   static Napi::Value start(Napi::Env env, std::unique_ptr<Job> job);
-
-  // Any thread: the same without a promise, so that it keeps no event loop alive.
+  // The same of a job that others bring to an end first, by watch() if it is `watched`, else by
+  // deliver(). Nothing is pending if it throws.
+  Napi::Value promise(Napi::Env env, bool watched);
+  // Any thread: has the completion thread watch the job. One without a promise keeps no event loop
+  // alive.
   static void watch(std::unique_ptr<Job> job);
+  // Any thread: the job's next step is reached, without the completion thread.
+  static void deliver(std::unique_ptr<Job> job);
 
   // Completion thread. Whether the next step has been reached, or has failed.
   virtual cudaError_t poll(bool& reached) = 0;
@@ -51,7 +57,7 @@ class Job {
   void settle(Napi::Env env, napi_value value, bool rejected);
 
   std::shared_ptr<Mailbox> mailbox_;
-  const char* what_;
+  std::string what_;
   napi_deferred deferred_ = nullptr;
   cudaError_t status_ = cudaSuccess;
 };

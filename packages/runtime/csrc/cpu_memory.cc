@@ -4,7 +4,11 @@
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -67,6 +71,41 @@ void count_allocation(uint64_t bytes) {
   }
 }
 
+// memcpy with stores that do not fetch the target's lines first.
+void* copy_past_caches(void* dst, const void* src, size_t bytes) {
+#if defined(__SSE2__)
+  constexpr size_t kVector = sizeof(__m128i);
+  auto* to = static_cast<char*>(dst);
+  const auto* from = static_cast<const char*>(src);
+  const size_t head = std::min(bytes, -reinterpret_cast<uintptr_t>(dst) % kVector);
+  const size_t end = head + (bytes - head) / kVector * kVector;
+  std::memcpy(to, from, head);
+  for (size_t at = head; at < end; at += kVector)
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + at),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(from + at)));
+  std::memcpy(to + end, from + end, bytes - end);
+  _mm_sfence();  // other threads see what was written before they learn that it was
+  return dst;
+#else
+  return std::memcpy(dst, src, bytes);
+#endif
+}
+
+template <void* (*kCopy)(void*, const void*, size_t)>
+void parallel_copy(void* dst, const void* src, size_t bytes) {
+  struct Copy {
+    char* dst;
+    const char* src;
+  } copy{static_cast<char*>(dst), static_cast<const char*>(src)};
+  parallel_for(
+      static_cast<int64_t>(bytes), kCopyGrain,
+      [](void* context, int64_t begin, int64_t end) {
+        const auto* copy = static_cast<const Copy*>(context);
+        kCopy(copy->dst + begin, copy->src + begin, end - begin);
+      },
+      &copy);
+}
+
 }  // namespace
 
 void* cpu_allocate(size_t bytes, bool zero) {
@@ -83,17 +122,11 @@ void* cpu_allocate(size_t bytes, bool zero) {
 }
 
 void cpu_copy(void* dst, const void* src, size_t bytes) {
-  struct Copy {
-    char* dst;
-    const char* src;
-  } copy{static_cast<char*>(dst), static_cast<const char*>(src)};
-  parallel_for(
-      static_cast<int64_t>(bytes), kCopyGrain,
-      [](void* context, int64_t begin, int64_t end) {
-        const auto* copy = static_cast<const Copy*>(context);
-        std::memcpy(copy->dst + begin, copy->src + begin, end - begin);
-      },
-      &copy);
+  parallel_copy<std::memcpy>(dst, src, bytes);
+}
+
+void cpu_copy_past_caches(void* dst, const void* src, size_t bytes) {
+  parallel_copy<copy_past_caches>(dst, src, bytes);
 }
 
 void cpu_memory_stats(uint64_t& allocated, uint64_t& peak) {

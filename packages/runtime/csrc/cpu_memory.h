@@ -13,6 +13,9 @@ void* cpu_allocate(size_t bytes, bool zero);
 // memcpy by several threads where that pays; the two must not overlap.
 void cpu_copy(void* dst, const void* src, size_t bytes);
 
+// The same to a target that is larger than the caches, which keep what they have.
+void cpu_copy_past_caches(void* dst, const void* src, size_t bytes);
+
 // `bytes` as it was allocated.
 void cpu_free(void* data, size_t bytes);
 

@@ -3,6 +3,8 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <atomic>
+
 #include "cuda_call.h"
 
 namespace ww::cuda {
@@ -64,9 +66,14 @@ bool is_sticky(cudaError_t status) {
   }
 }
 
+// Counted once, as devices neither come nor go: where one is lost, CUDA may fail to count them.
 cudaError_t device_count(int& count) {
-  count = 0;
-  return settled(kNoDevice, cudaGetDeviceCount(&count));
+  static std::atomic<int> counted{0};
+  count = counted;
+  if (count > 0) return cudaSuccess;
+  const auto status = settled(kNoDevice, cudaGetDeviceCount(&count));
+  if (status == cudaSuccess) counted = count;
+  return status;
 }
 
 Probe probe() {

@@ -130,8 +130,8 @@ cudaError_t pointer_device(const void* data, int likely, int* device) {
   return on_device(likely, [&] {
     cudaPointerAttributes attributes{};
     if (const auto status = cudaPointerGetAttributes(&attributes, data)) return status;
-    const bool on_device = attributes.type == cudaMemoryTypeDevice ||
-                           attributes.type == cudaMemoryTypeManaged;
+    const bool on_device =
+        attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
     *device = on_device ? attributes.device : -1;
     return cudaSuccess;
   });

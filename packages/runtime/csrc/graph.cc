@@ -20,7 +20,8 @@ cudaError_t Graph::launch(cuda::Stream stream) {
 // Once for each stream: a graph of a hundred kernels has hundreds of storages.
 cudaError_t Graph::record_uses(cuda::Stream stream) {
   StreamState* state = find_stream_state(stream.stream);
-  const bool known = state != nullptr && std::ranges::find(launched_on_, state) != launched_on_.end();
+  const bool known =
+      state != nullptr && std::ranges::find(launched_on_, state) != launched_on_.end();
   cudaError_t status = cudaSuccess;
   for (auto storage = storages_.begin(); !known && storage != storages_.end(); ++storage)
     if (status == cudaSuccess) status = record_use(*storage, stream.stream);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <chrono>
 
 #include "cpu_memory.h"
 #include "host_sink.h"
@@ -118,6 +119,33 @@ cudaError_t download(cuda::Stream stream, void* dst, const void* src, size_t byt
   const cudaError_t status = download.start();
   if (status == cudaErrorMemoryAllocation) return cuda::copy_to_host(stream, dst, src, bytes);
   return status == cudaSuccess ? download.finish() : status;
+}
+
+cudaError_t measure_link(int device, size_t bytes, bool to_device, double* microseconds) {
+  Staging* staging = nullptr;
+  if (const auto status = take_staging(device, kMaxStagingBytes, &staging)) return status;
+  cuda::Stream stream{device, nullptr};
+  void* data = nullptr;
+  cudaError_t status = cuda::create_stream(device, 0, &stream.stream);
+  if (status == cudaSuccess) status = cuda::allocate(stream, kMaxStagingBytes, &data);
+  if (status == cudaSuccess) status = cuda::zero(stream, data, kMaxStagingBytes);
+  if (status == cudaSuccess) status = cuda::synchronize(stream);
+  const auto start = std::chrono::steady_clock::now();
+  for (size_t done = 0; done < bytes && status == cudaSuccess; done += kMaxStagingBytes) {
+    const size_t size = std::min(kMaxStagingBytes, bytes - done);
+    status = to_device ? cuda::copy_from_pinned(stream, data, staging->data, size)
+                       : cuda::copy_to_pinned(stream, staging->data, data, size);
+  }
+  if (status == cudaSuccess) status = cuda::synchronize(stream);
+  const std::chrono::duration<double, std::micro> taken = std::chrono::steady_clock::now() - start;
+  *microseconds = taken.count();
+  if (data != nullptr) cuda::free(stream, data);
+  if (stream.stream != nullptr) {
+    record_staging(staging, stream);
+    cuda::destroy_stream(stream);
+  }
+  give_back_staging(staging);
+  return status;
 }
 
 }  // namespace ww

@@ -13,4 +13,8 @@ cudaError_t upload(cuda::Stream stream, void* dst, const void* src, size_t bytes
 // In stream order; has happened when this returns.
 cudaError_t download(cuda::Stream stream, void* dst, const void* src, size_t bytes);
 
+// Microseconds that the link takes for the bytes in either direction: copies of one pinned buffer,
+// over and over. What the others are measured against.
+cudaError_t measure_link(int device, size_t bytes, bool to_device, double* microseconds);
+
 }  // namespace ww

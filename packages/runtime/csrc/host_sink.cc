@@ -19,17 +19,25 @@ namespace {
 
 // Smaller blocks come from the heap, whose pages are mostly there.
 constexpr size_t kMinBytes = size_t{1} << 20;
+// Larger ones would push everything else out of the caches.
+constexpr size_t kStreamedBytes = size_t{32} << 20;
 constexpr uintptr_t kPiece = uintptr_t{2} << 20;  // a huge page
 constexpr size_t kWindow = 16 * kPiece;           // a piece for each of 16 threads
 
-// The pages inside [begin, end), with what they hold left as it is.
+// Of addresses of pages.
 struct Range {
   uintptr_t begin;
   uintptr_t end;
 };
 
+uintptr_t page_bytes() {
+  static const auto bytes = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+// The pages that lie wholly inside the bytes [begin, end) of a block.
 Range pages_of(const void* data, size_t begin, size_t end) {
-  static const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const uintptr_t page = page_bytes();
   const auto base = reinterpret_cast<uintptr_t>(data);
   return {(base + begin + page - 1) / page * page, (base + end) / page * page};
 }
@@ -37,6 +45,16 @@ Range pages_of(const void* data, size_t begin, size_t end) {
 void advise(const Range& range, int advice) {
   // A wish: what the system refuses, the first touch does.
   madvise(reinterpret_cast<void*>(range.begin), range.end - range.begin, advice);
+}
+
+// Makes the pages, whose content stays as it is. Blocks are filled from start to end, so the last
+// page tells whether they are there already: asking for each would cost more than the copy.
+void populate_piece(const Range& piece) {
+  unsigned char present = 0;
+  const uintptr_t page = page_bytes();
+  if (mincore(reinterpret_cast<void*>(piece.end - page), page, &present) == 0 && present & 1)
+    return;
+  advise(piece, MADV_POPULATE_WRITE);
 }
 
 void populate(Range range) {
@@ -48,9 +66,9 @@ void populate(Range range) {
       [](void* context, int64_t begin, int64_t end) {
         const auto& range = *static_cast<const Range*>(context);
         const uintptr_t start = range.begin / kPiece * kPiece;
-        advise({std::max(range.begin, start + begin * kPiece),
-                std::min(range.end, start + end * kPiece)},
-               MADV_POPULATE_WRITE);
+        for (int64_t i = begin; i < end; ++i)
+          populate_piece({std::max(range.begin, start + i * kPiece),
+                          std::min(range.end, start + (i + 1) * kPiece)});
       },
       &range);
 }
@@ -64,7 +82,15 @@ void HostSink::write(void* data, size_t bytes, size_t offset, const void* src, s
     populate(pages_of(data, populated_, end));
     populated_ = end;
   }
-  cpu_copy(static_cast<char*>(data) + offset, src, size);
+  auto* copy = bytes >= kStreamedBytes ? cpu_copy_past_caches : cpu_copy;
+  copy(static_cast<char*>(data) + offset, src, size);
+}
+
+void fill_host(void* data, const void* src, size_t bytes) {
+  HostSink sink;
+  for (size_t done = 0; done < bytes; done += kWindow)
+    sink.write(data, bytes, done, static_cast<const char*>(src) + done,
+               std::min(kWindow, bytes - done));
 }
 
 }  // namespace ww

@@ -17,4 +17,7 @@ class HostSink {
   size_t populated_ = 0;
 };
 
+// The same for a block as a whole, from host memory that it does not overlap.
+void fill_host(void* data, const void* src, size_t bytes);
+
 }  // namespace ww

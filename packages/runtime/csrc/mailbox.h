@@ -14,8 +14,8 @@ class Job;
 
 class Mailbox {
  public:
-  // JavaScript thread: the environment's mailbox, and a new one for it. The event loop is kept alive
-  // only while jobs are pending.
+  // JavaScript thread: the environment's mailbox, and a new one for it. The event loop is kept
+  // alive only while jobs are pending.
   static std::shared_ptr<Mailbox> of(Napi::Env env);
   static std::shared_ptr<Mailbox> open(Napi::Env env);
 

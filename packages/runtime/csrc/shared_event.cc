@@ -64,8 +64,8 @@ Napi::Value wait_for_event_async(Napi::Env env, EventPointer event, const char* 
 }
 
 Napi::Value elapsed_time_async(Napi::Env env, EventPointer since, EventPointer until) {
-  return Job::start(env, std::make_unique<ElapsedJob>(Mailbox::of(env), std::move(since),
-                                                      std::move(until)));
+  return Job::start(
+      env, std::make_unique<ElapsedJob>(Mailbox::of(env), std::move(since), std::move(until)));
 }
 
 }  // namespace ww

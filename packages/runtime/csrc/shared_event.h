@@ -28,7 +28,7 @@ using EventPointer = std::shared_ptr<SharedEvent>;
 // After all that the stream has been given so far.
 EventPointer record_shared_event(Napi::Env env, cuda::Stream stream, const char* op);
 
-// A promise that resolves when the event has happened. `op` is a literal.
+// A promise that resolves when the event has happened.
 Napi::Value wait_for_event_async(Napi::Env env, EventPointer event, const char* op);
 
 // A promise of the milliseconds between two events.

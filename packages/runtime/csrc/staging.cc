@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
+#include <chrono>
 #include <mutex>
 #include <ranges>
+#include <thread>
 #include <vector>
 
 namespace ww {
@@ -60,6 +62,18 @@ Staging* take_busy(cuda::Stream stream, size_t bytes, size_t most) {
   return remove(std::ranges::find_if(buffers, is_ours));
 }
 
+// Looks without pause for about as long as the link takes for a buffer, then lets others run.
+cudaError_t wait_until_idle(const Staging* staging) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(50);
+  for (;;) {
+    bool done = false;
+    const cudaError_t status = cuda::query_event(staging->device, staging->ready, done);
+    if (status != cudaSuccess || done) return status;
+    if (std::chrono::steady_clock::now() > until)
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
 void destroy(Staging* staging) {
   if (staging->ready != nullptr) cuda::destroy_event(staging->device, staging->ready);
   if (staging->data != nullptr) cuda::unpin(staging->device, staging->data);
@@ -99,7 +113,7 @@ cudaError_t take_ring_staging(cuda::Stream stream, size_t bytes, size_t most, St
   if (*result != nullptr) return taken(cudaSuccess, size);
   *result = take_busy(stream, size, most);
   if (*result == nullptr) return taken(create(stream.device, size, result), size);
-  const cudaError_t status = cuda::synchronize_event(stream.device, (*result)->ready);
+  const cudaError_t status = wait_until_idle(*result);
   if (status != cudaSuccess) destroy(*result);
   return taken(status, size);
 }

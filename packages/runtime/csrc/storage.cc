@@ -16,17 +16,36 @@ cudaError_t allocate_on_cpu(Storage& storage, bool zero) {
   return storage.data == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
 }
 
+// Only a stream of our own keeps blocks: another library's may be gone by the time they are freed.
+bool take_kept(Storage& storage) {
+  if (storage.stream() == nullptr) return false;
+  const std::lock_guard lock(storage.home->mutex);
+  storage.data = storage.home->freed.take(storage.bytes);
+  return storage.data != nullptr;
+}
+
+// Whether the home stream keeps the block: where no other has used it, what is allocated there next
+// comes after all that was done with it.
+bool keep_for_next(Storage& storage) {
+  if (storage.stream() == nullptr || !storage.users.empty() || !storage.unknown_users.empty())
+    return false;
+  const std::lock_guard lock(storage.home->mutex);
+  return storage.home->freed.keep(storage.data, storage.bytes);
+}
+
 cudaError_t allocate_on_cuda(Storage& storage, cudaStream_t address, bool zero) {
   storage.home = own_stream_state(address);
   storage.unknown_home = storage.home == nullptr;
   if (storage.bytes == 0) return cudaSuccess;
   const cuda::Stream stream{storage.device, address};
-  auto status = cuda::allocate(stream, storage.bytes, &storage.data);
+  const uint64_t bytes = BlockCache::block_bytes(storage.bytes);
+  auto status = take_kept(storage) ? cudaSuccess : cuda::allocate(stream, bytes, &storage.data);
   if (status == cudaErrorMemoryAllocation) {
+    clear_block_caches(storage.device);
     // What is free already may be in pieces, or wait for work to end. A wait would break a capture.
     unless_capturing([&] { cuda::synchronize_device(storage.device); });
     cuda::trim(storage.device);
-    status = cuda::allocate(stream, storage.bytes, &storage.data);
+    status = cuda::allocate(stream, bytes, &storage.data);
   }
   if (status != cudaSuccess || !zero) return status;
   return cuda::zero(stream, storage.data, storage.bytes);
@@ -51,7 +70,8 @@ cudaError_t wait_for_users(cuda::Stream waiter, Storage& storage) {
   if (storage.home != nullptr) failure.note(wait_for_state(waiter, storage.home));
   for (StreamState* user : storage.users) failure.note(wait_for_state(waiter, user));
   if (storage.unknown_home) failure.note(cuda::wait_for_device(waiter, storage.device));
-  for (const int device : storage.unknown_users) failure.note(cuda::wait_for_device(waiter, device));
+  for (const int device : storage.unknown_users)
+    failure.note(cuda::wait_for_device(waiter, device));
   return failure.status();
 }
 
@@ -67,7 +87,7 @@ bool finish_users(Storage& storage) {
 // On its home stream, after the other streams' work. Where that is not the runtime's, its owner may
 // have destroyed it since: then on a stream kept for this, which stalls nobody.
 void free_on_cuda(Storage& storage) {
-  if (storage.data == nullptr) return;
+  if (storage.data == nullptr || keep_for_next(storage)) return;
   cuda::Stream stream{storage.device, storage.stream()};
   if (stream.stream == nullptr &&
       cuda::reclaim_stream(storage.device, &stream.stream) != cudaSuccess)
@@ -119,8 +139,8 @@ cudaError_t allocate_storage(int32_t device, uint64_t bytes, cudaStream_t stream
       return capture->allocate({device, stream}, bytes, zero, result);
   }
   auto* storage = new Storage{.device = device, .bytes = bytes};
-  const auto status = device == kCpu ? allocate_on_cpu(*storage, zero)
-                                     : allocate_on_cuda(*storage, stream, zero);
+  const auto status =
+      device == kCpu ? allocate_on_cpu(*storage, zero) : allocate_on_cuda(*storage, stream, zero);
   *result = status == cudaSuccess ? storage : nullptr;
   if (status != cudaSuccess) release_storage(storage);
   return status;
@@ -153,9 +173,9 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
   if (stream == storage->stream()) return cudaSuccess;
   StreamState* user = find_stream_state(stream);
   const std::lock_guard lock(storage->mutex);
-  const bool known = user != nullptr && (user == storage->home ||
-                                         std::ranges::find(storage->users, user) !=
-                                             storage->users.end());
+  const bool known =
+      user != nullptr &&
+      (user == storage->home || std::ranges::find(storage->users, user) != storage->users.end());
   if (known) {
     release_stream_state(user);
     return cudaSuccess;

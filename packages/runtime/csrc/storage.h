@@ -24,7 +24,8 @@ struct Storage {
   void* data = nullptr;  // null if there are no bytes on a device
 
   // The stream that the memory was allocated on: an owner of it, or, where another library owns it,
-  // a reference. Null on the CPU, for memory of another library, and for a stream that is not known.
+  // a reference. Null on the CPU, for memory of another library, and for a stream that is not
+  // known.
   StreamState* home = nullptr;
   bool unknown_home = false;  // allocated on a stream of another copy of the runtime
 

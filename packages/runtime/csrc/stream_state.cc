@@ -49,6 +49,7 @@ cudaError_t record_last(StreamState& state, bool exists) {
 
 void retire(StreamState& state) {
   const std::lock_guard lock(state.mutex);
+  state.freed.clear();
   forget_last(state);
   if (record_last(state, !state.borrowed) != cudaSuccess) {
     // Without an event nobody could wait for the stream later.
@@ -141,6 +142,16 @@ cudaError_t synchronize_state(StreamState* state) {
   if (!state->retired) return cuda::synchronize(state->stream);
   return state->last == nullptr ? cudaSuccess
                                 : cuda::synchronize_event(state->stream.device, state->last);
+}
+
+void clear_block_caches(int device) {
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [stream, state] : registry().states) {
+    if (state->stream.device != device) continue;
+    const std::lock_guard state_lock(state->mutex);
+    // A free on a captured stream would become part of the graph.
+    if (!state->capturing) state->freed.clear();
+  }
 }
 
 void forget_finished(std::vector<StreamState*>& states) {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <vector>
 
+#include "block_cache.h"
 #include "cuda_backend.h"
 
 namespace ww {
@@ -29,7 +30,8 @@ struct StreamState {
   int64_t owners = 1;
   int64_t references = 1;  // the owners' included
 
-  std::mutex mutex{};  // of what follows
+  std::mutex mutex{};        // of what follows
+  BlockCache freed{stream};  // blocks that were allocated on the stream
   bool retired = false;
   // Behind all the stream's work of a retired one, or of one that is captured what was before the
   // capture; null: it has happened.
@@ -56,6 +58,9 @@ cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state);
 
 // Waits until the stream is idle.
 cudaError_t synchronize_state(StreamState* state);
+
+// Frees the blocks that streams of the device keep for their next allocations.
+void clear_block_caches(int device);
 
 // Releases the states whose streams are retired and have done their work.
 void forget_finished(std::vector<StreamState*>& states);

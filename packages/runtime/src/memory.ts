@@ -46,8 +46,8 @@ export function memoryStats(device: Device): MemoryStats {
 
 /**
  * Gives memory that the runtime keeps for later tensors back to the system: of the device, and
- * pinned memory of the host that copies go through. What still runs keeps its memory: synchronize
- * before to be rid of that too. The next tensors take longer to make.
+ * pinned memory of the host that copies go through. Blocks until the device is idle, unless a graph
+ * is being captured. The next tensors take longer to make.
  *
  * @throws TypeError ERR_KIND; RangeError ERR_VALUE; Error ERR_DEVICE, for the CPU too, which keeps
  *   nothing; ERR_DEVICE_LOST; CudaError

@@ -83,6 +83,20 @@ export interface Native {
     stream: StreamHandle | null,
   ): Promise<void>;
 
+  /**
+   * Rejects with ERR_FILE and the system's negative `errno`, 0 where the file ends early.
+   * `asBool` makes 1 of every byte but 0.
+   */
+  readFile(
+    fd: number,
+    fileOffset: number,
+    handle: Handle,
+    byteOffset: number,
+    bytes: number,
+    asBool: boolean,
+    stream: StreamHandle | null,
+  ): Promise<void>;
+
   /** geometry: rank, sizes, dst offset, dst strides, src offset, src strides */
   copy(
     dst: Handle,
@@ -133,6 +147,12 @@ export interface Native {
 
   /** The first error that made the device unusable; null while it is usable. */
   lostCause(device: number): string | null;
+  /**
+   * Microseconds that the link to a CUDA device takes for the bytes: copies of one pinned buffer,
+   * over and over, to memory on the device or back.
+   */
+  measureLink(device: number, bytes: number, toDevice: boolean): number;
+
   probe(): Probe;
   setNumThreads(count: number): void;
   /** Unless a count has been set in this process. */

@@ -1,7 +1,6 @@
 // Graphs: what they record, what they keep, and what they refuse.
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/failures.js";
 import {
   CudaGraph,
   CudaStream,
@@ -13,27 +12,15 @@ import {
   memoryStats,
   ones,
   randn,
-  type Tensor,
   tensor,
   tidy,
   withStream,
   zeros,
 } from "../src/index.js";
+import { captured, expectAll } from "./captured.js";
 
 const device = "cuda:0";
 const missing = isAvailable("cuda") ? "" : `: skipped, ${explain()}`;
-
-/** What fn makes while its work is recorded. */
-function captured<T>(fn: () => T, stream?: CudaStream): [CudaGraph, T] {
-  const made: T[] = [];
-  const graph = CudaGraph.capture(() => void made.push(fn()), { stream });
-  return [graph, made[0] as T];
-}
-
-async function expectAll(x: Tensor, wanted: number): Promise<void> {
-  const data = (await x.data()) as Float32Array;
-  expect(data.every((value) => value === wanted)).toBe(true);
-}
 
 describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
   describe("CudaGraph", () => {
@@ -263,104 +250,5 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
       }
       await expectAll(x, 1);
     });
-  });
-
-  const usable = isAvailable("cuda");
-  const x = usable ? ones([2, 3], { device }) : wrong(null);
-  const side = usable ? new CudaStream({ device }) : wrong(null);
-  const before = usable ? (side as CudaStream).record() : wrong(null);
-  const gone = usable ? captured(() => 1)[0] : wrong(null);
-  if (usable) (gone as CudaGraph).dispose();
-  const cannotWait = "cannot wait for a device during a capture";
-  const capture = (fn: () => unknown) => CudaGraph.capture(fn);
-  const main = () => CudaStream.default(device);
-  const failures: Failure[] = [
-    [`ERR_CAPTURE readSync: ${cannotWait}`, () => capture(() => (x as Tensor).dataSync())],
-    [`ERR_CAPTURE synchronizeSync: ${cannotWait}`, () => capture(() => main().synchronizeSync())],
-    [`ERR_CAPTURE transfer: ${cannotWait}`, () => capture(() => (x as Tensor).to("cpu"))],
-    [
-      "ERR_CAPTURE capture: cannot begin during another capture",
-      () => capture(() => capture(() => 1)),
-    ],
-    [
-      "ERR_CAPTURE launch: cannot launch a graph into a capture",
-      () => {
-        const [graph] = captured(() => (x as Tensor).fill(1));
-        return capture(() => graph.launch());
-      },
-    ],
-    [
-      "ERR_CAPTURE disposeStream: the stream is being captured",
-      () => CudaGraph.capture(() => (side as CudaStream).dispose(), { stream: side }),
-    ],
-    [
-      "ERR_CAPTURE wait: expected an event of the capture that the stream takes part in, got another",
-      () => capture(() => main().wait(before)),
-    ],
-    [
-      "ERR_CAPTURE wait: the event was recorded in a capture that has ended",
-      () => (side as CudaStream).wait(captured(() => main().record())[1]),
-    ],
-    [
-      "ERR_CAPTURE query: the event was recorded in a capture, in its graph",
-      () => captured(() => main().record())[1].query(),
-    ],
-    [
-      "ERR_CAPTURE synchronize: the event was recorded in a capture, in its graph",
-      () => captured(() => main().record())[1].synchronize(),
-    ],
-    ["ERR_DISPOSED launch: the graph has been disposed", () => (gone as CudaGraph).launch()],
-    [
-      "ERR_KIND CudaGraph.capture: expected fn to be a function, got undefined",
-      () => CudaGraph.capture(wrong(undefined)),
-    ],
-    [
-      'ERR_KIND CudaGraph.capture: expected stream to be a CudaStream, got a string',
-      () => CudaGraph.capture(() => 1, { stream: wrong("main") }),
-    ],
-  ];
-  // [XC-08] After each of them the stream works, eagerly and in a capture.
-  test.each(failures)("%s", async (...failure) => {
-    await expectFailure(...failure);
-    const y = full([10], 6, { device });
-    await expectAll(y, 6);
-    const [graph, z] = captured(() => y.clone());
-    graph.launch();
-    await expectAll(z, 6);
-    await (side as CudaStream).synchronize();
-  });
-
-  test("a function that returns a promise is a TypeError", () => {
-    const error = expect.objectContaining({ name: "TypeError", code: "ERR_CAPTURE" });
-    expect(() => capture(async () => 1)).toThrow(error);
-  });
-
-  test("[XC-04] work on a stream that is not joined is ERR_CAPTURE, and the streams go on", async () => {
-    using other = new CudaStream({ device });
-    const unjoined = () =>
-      CudaGraph.capture(() => {
-        other.wait(main().record());
-        withStream(other, () => (x as Tensor).clone());
-      });
-    expect(unjoined).toThrow(expect.objectContaining({ code: "ERR_CAPTURE" }));
-    await expectAll(
-      withStream(other, () => full([10], 1, { device })),
-      1,
-    );
-    await expectAll(full([10], 2, { device }), 2);
-  });
-
-  test("asynchronous reads inside reject with ERR_CAPTURE", async () => {
-    const reads: Promise<unknown>[] = [];
-    const y = ones([4], { device });
-    const graph = CudaGraph.capture(() => {
-      reads.push(y.data(), y.tolist(), y.bytes(), main().synchronize());
-    });
-    const settled = await Promise.allSettled(reads);
-    for (const each of settled) {
-      expect(each).toMatchObject({ status: "rejected", reason: { code: "ERR_CAPTURE" } });
-    }
-    graph.launch();
-    await expectAll(y, 1);
   });
 });

@@ -5,8 +5,8 @@ import { expectFailure, type Failure, wrong } from "../../../tooling/vitest/fail
 import {
   CudaGraph,
   CudaStream,
-  emptyCache,
   empty,
+  emptyCache,
   explain,
   full,
   isAvailable,
@@ -34,31 +34,25 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
     expect(during.allocated).toBe(before.allocated + 64 * MiB);
     expect(during.peak).toBeGreaterThanOrEqual(during.allocated);
     expect(during.reserved).toBeGreaterThanOrEqual(during.allocated);
-    expect(during.free).toBeLessThanOrEqual(before.free - 63 * MiB);
-    expect(during.total).toBe(before.total);
+    expect(during.total).toBeGreaterThan(during.free); // all processes', so that tests beside count
     x.dispose();
     await settle();
     expect(memoryStats(device).allocated).toBe(before.allocated);
     emptyCache(device);
-    const after = memoryStats(device);
-    expect(after.free).toBeGreaterThanOrEqual(before.free - 2 * MiB);
-    expect(after.reserved).toBeLessThanOrEqual(before.reserved);
+    expect(memoryStats(device).reserved).toBeLessThanOrEqual(before.reserved);
   });
 
   test("[ND-08] out of memory is an error, and what fits comes after it", async () => {
-    const held: Tensor[] = [];
-    const size = isEmulated ? 2 ** 40 : 2 ** 33;
-    let error: unknown;
-    try {
-      for (let i = 0; i < 100; i++) held.push(empty([size], { dtype: "uint8", device }));
-    } catch (caught) {
-      error = caught;
-    }
-    expect(error).toMatchObject({ name: "CudaError", code: "cudaErrorMemoryAllocation" });
+    const { total } = memoryStats(device);
+    const held = isEmulated ? [empty([total - 50 * MiB], { dtype: "uint8", device })] : [];
+    // Other suites run beside this one: on a GPU, more than it has instead of the last of it.
+    const size = isEmulated ? 100 * MiB : 2 * total;
+    const tooLarge = () => empty([size], { dtype: "uint8", device });
+    const error = { name: "CudaError", code: "cudaErrorMemoryAllocation" };
+    expect(tooLarge).toThrow(expect.objectContaining(error));
     expect(await ones([1], { device }).item()).toBe(1);
     for (const each of held) each.dispose();
     expect(await ones([2], { device }).tolist()).toEqual([1, 1]);
-    await settle();
     emptyCache(device);
   });
 

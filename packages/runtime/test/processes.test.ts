@@ -33,6 +33,32 @@ describe("a process", () => {
     expect(run(source)).toEqual({ stdout: "", stderr: "", status: 0 });
   });
 
+  test("[ND-09] [ND-20] without a GPU says why when asked, and uses no CPU in its place", () => {
+    const source = `
+      ${load}
+      const failure = (call) => {
+        try { call(); return "none"; } catch ({ code }) { return code; }
+      };
+      console.log(JSON.stringify({
+        devices: ww.devices().map(({ device }) => device),
+        available: ww.isAvailable("cuda"),
+        reason: ww.explain(),
+        made: failure(() => ww.ones([2], { device: "cuda" })),
+        moved: failure(() => ww.ones([2]).to("cuda:0")),
+        stream: failure(() => new ww.CudaStream()),
+      }));`;
+    const { stdout, stderr, status } = run(source, { CUDA_VISIBLE_DEVICES: "" });
+    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(JSON.parse(stdout)).toEqual({
+      devices: ["cpu"],
+      available: false,
+      reason: expect.stringMatching(/^CUDA is not available: ./),
+      made: "ERR_DEVICE",
+      moved: "ERR_DEVICE",
+      stream: "ERR_DEVICE",
+    });
+  });
+
   const reads = ["data()", "bytes()", "item()", "read(into)"];
   test.each(reads)("awaits %s of tensors that it drops within bounds", (read) => {
     const source = `

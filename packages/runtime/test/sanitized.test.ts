@@ -3,3 +3,5 @@
 import "./cuda.test.js";
 import "./cuda-randn.test.js";
 import "./cuda-streams.test.js";
+import "./cuda-events.test.js";
+import "./cuda-graphs.test.js";

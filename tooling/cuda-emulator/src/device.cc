@@ -94,11 +94,11 @@ CUDAEMU_API cudaError_t cudaGetDevice(int* device) {
 }
 
 CUDAEMU_API cudaError_t cudaSetDevice(int device) {
-  return call([&] {
-    if (!is_device(device)) return cudaErrorInvalidDevice;
-    context = device;
-    return cudaSuccess;
-  });
+  const std::lock_guard lock(api_mutex());
+  if (!is_device(device)) return settle(cudaErrorInvalidDevice);
+  if (fault_status(device) != cudaSuccess) return settle(fault_status(device));
+  context = device;
+  return cudaSuccess;
 }
 
 CUDAEMU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {

@@ -53,10 +53,8 @@ CUDAEMU_API const char* cudaGetErrorName(cudaError_t status) { return describe(s
 
 CUDAEMU_API const char* cudaGetErrorString(cudaError_t status) {
   const std::lock_guard lock(cudaemu::api_mutex());
-  if (status != cudaSuccess && status == cudaemu::fault_status()) {
-    static thread_local std::string report;
-    report = cudaemu::fault_report();
-    return report.c_str();
-  }
-  return describe(status).text;
+  if (status == cudaSuccess) return describe(status).text;
+  static thread_local std::string report;
+  report = cudaemu::fault_report(status);
+  return report.empty() ? describe(status).text : report.c_str();
 }

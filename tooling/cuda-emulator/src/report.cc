@@ -2,9 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
+
+#include "api.h"
+#include "memory.h"
 
 namespace cudaemu {
 namespace {
@@ -14,10 +18,12 @@ struct FaultState {
   std::string report;
 };
 
-FaultState& state() {
-  static auto& instance = *new FaultState;
+auto& states() {
+  static auto& instance = *new std::array<FaultState, kDevices>;
   return instance;
 }
+
+int blamed_device() { return running_device() < 0 ? current_device() : running_device(); }
 
 struct Symbol {
   std::string function;
@@ -52,24 +58,36 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-void set_fault(cudaError_t status, std::string report) {
-  if (state().status != cudaSuccess) return;
-  state().status = status;
-  state().report = std::move(report);
+void set_fault(int device, cudaError_t status, std::string report) {
+  FaultState& state = states()[device];
+  if (state.status != cudaSuccess) return;
+  state.status = status;
+  state.report = std::move(report);
 }
 
-cudaError_t fault_status() { return state().status; }
+void set_fault(cudaError_t status, std::string report) {
+  set_fault(blamed_device(), status, std::move(report));
+}
 
-const std::string& fault_report() { return state().report; }
+cudaError_t fault_status(int device) { return states()[device].status; }
+cudaError_t fault_status() { return fault_status(blamed_device()); }
 
-void clear_fault() { state() = {}; }
+std::string fault_report() { return states()[blamed_device()].report; }
+
+std::string fault_report(cudaError_t status) {
+  for (const FaultState& state : states())
+    if (state.status == status) return state.report;
+  return "";
+}
+
+void clear_faults() { states().fill({}); }
 
 // Empty in the emulator itself, which a stack may overflow into.
 std::string source_line(const void* code) {
   Dl_info module{};
   Dl_info here{};
   dladdr(code, &module);
-  dladdr(reinterpret_cast<const void*>(set_fault), &here);
+  dladdr(reinterpret_cast<const void*>(clear_faults), &here);
   if (module.dli_fbase == here.dli_fbase) return "";
   const std::string line = base_name(symbolize(code).line);
   return line.starts_with("??") ? "" : line.substr(0, line.find(' '));

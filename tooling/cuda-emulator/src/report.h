@@ -7,11 +7,19 @@
 
 namespace cudaemu {
 
-// The first fault makes every later call fail, as on a device, until reset_faults().
+// The first fault of a device makes every later call on it fail until clear_faults().
+void set_fault(int device, cudaError_t status, std::string report);
+cudaError_t fault_status(int device);
+
+// Of the device whose stream is running or, between streams, of the calling thread's.
 void set_fault(cudaError_t status, std::string report);
 cudaError_t fault_status();
-const std::string& fault_report();
-void clear_fault();
+std::string fault_report();
+
+// Of whichever device has a fault of this status, else "".
+std::string fault_report(cudaError_t status);
+
+void clear_faults();
 
 // "file.cu:12" or "" of an address in code; the name of the function that begins at an address.
 std::string source_line(const void* code);

@@ -12,7 +12,9 @@ import { native } from "../src/native.js";
 
 // Fewer than the launches that a stream queues before it makes the host wait.
 const callsPerRound = 200;
-const rounds = 101;
+const rounds = 301;
+// Until V8 has compiled what is measured for good: half a second.
+const warmUpRounds = 500;
 const graphKernels = 100;
 const launchesPerRound = 10;
 
@@ -38,7 +40,7 @@ const weight = ones([64], { dtype: "bfloat16", device });
 const out = empty([1, 64], { dtype: "bfloat16", device });
 
 function measure(name: string, round: () => number): Row {
-  for (let i = 0; i < 20; i++) round();
+  for (let i = 0; i < warmUpRounds; i++) round();
   const times = Array.from({ length: rounds }, round).sort((a, b) => a - b);
   const at = (share: number) => times[Math.floor(share * (rounds - 1))] as number;
   return { name, medianUs: at(0.5), p10Us: at(0.1), p90Us: at(0.9) };
@@ -64,10 +66,22 @@ function cuda(count: number, nodes: number): () => number {
 }
 
 const calls: Row[] = [
-  measure("rmsnorm with out", timed(() => rmsnorm(x, weight, { out }))),
-  measure("rmsnorm, disposed", timed(() => rmsnorm(x, weight).dispose())),
-  measure("empty, disposed", timed(() => empty([1, 64], { device }).dispose())),
-  measure("view, disposed", timed(() => x.view(64).dispose())),
+  measure(
+    "rmsnorm with out",
+    timed(() => rmsnorm(x, weight, { out })),
+  ),
+  measure(
+    "rmsnorm, disposed",
+    timed(() => rmsnorm(x, weight).dispose()),
+  ),
+  measure(
+    "empty, disposed",
+    timed(() => empty([1, 64], { device }).dispose()),
+  ),
+  measure(
+    "view, disposed",
+    timed(() => x.view(64).dispose()),
+  ),
 ];
 const rows: Row[] = [];
 if (onGpu) {
@@ -82,7 +96,10 @@ if (onGpu) {
   });
   const name = `graph of ${graphKernels} kernels`;
   const bare = measure(`CUDA: launch of a ${name}`, cuda(launchesPerRound, graphKernels));
-  const ours = measure(`launch of a ${name}`, timed(() => graph.launch(), launchesPerRound));
+  const ours = measure(
+    `launch of a ${name}`,
+    timed(() => graph.launch(), launchesPerRound),
+  );
   rows.push(bare, { ...ours, overCudaUs: ours.medianUs - bare.medianUs });
 }
 

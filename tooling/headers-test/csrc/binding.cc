@@ -2,6 +2,7 @@
 #include "convert.h"
 #include "faults.h"
 #include "gpu_cases.h"
+#include "ptx_cases.h"
 #include "warpwright/napi.h"
 
 namespace {
@@ -131,6 +132,92 @@ Napi::Value TimeLaunches(const Napi::CallbackInfo& info) {
   return Napi::Number::New(info.Env(), microseconds);
 }
 
+// copyAsync(x, out, stream, geometry, whole, grouped)
+// geometry: bytes of x, bytes of a thread's piece; offset of x and of out.
+void CopyAsync(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "copyAsync");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int size = geometry.count32("size");
+  const int piece_bytes = geometry.count32("bytes of a piece");
+  const int64_t out_size = int64_t{ww::kCopyThreads} * piece_bytes;
+  const ww::CopyParams params{
+      .x = static_cast<const uint8_t*>(geometry.dense(x, ww::Dtype::u8, size)),
+      .out = static_cast<uint8_t*>(geometry.dense(out, ww::Dtype::u8, out_size)),
+      .size = size,
+      .piece_bytes = piece_bytes,
+      .whole = args.integer("whole", size == out_size ? 2 : 1) == 1,
+      .grouped = args.integer("grouped", 2) == 1,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::copy_fwd(params, stream); });
+}
+
+// pipeline(x, out, stream, geometry)     geometry: tiles, stages; offset of x and of out.
+void Pipeline(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "pipeline");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int num_tiles = geometry.count32("number of tiles");
+  const int num_stages = geometry.count32("number of stages");
+  const int64_t size = int64_t{num_tiles} * ww::kPipelineTile;
+  const ww::PipelineParams params{
+      .x = static_cast<const float*>(geometry.dense(x, ww::Dtype::f32, size)),
+      .out = static_cast<float*>(geometry.dense(out, ww::Dtype::f32, ww::kPipelineTile)),
+      .num_tiles = num_tiles,
+      .num_stages = num_stages,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::pipeline_fwd(params, stream); });
+}
+
+// ldmatrix(x, out, stream, geometry, transposed)
+// geometry: number of matrices; offset of x, of 16-bit elements, and of out.
+void Ldmatrix(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "ldmatrix");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int num_matrices = geometry.count32("number of matrices");
+  const ww::LdmatrixParams params{
+      .x = static_cast<const uint16_t*>(
+          geometry.dense(x, ww::Dtype::f16, int64_t{64} * num_matrices)),
+      .out = static_cast<int32_t*>(geometry.dense(out, ww::Dtype::i32, int64_t{32} * num_matrices)),
+      .num_matrices = num_matrices,
+      .transposed = args.integer("transposed", 2) == 1,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::ldmatrix_fwd(params, stream); });
+}
+
+// mma(a, b, c, out, stream, geometry, dtype, fragments)
+// geometry: number of tiles; offset of a, b, c and out.
+void Mma(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "mma");
+  const ww::TensorArg a = args.tensor("a");
+  const ww::TensorArg b = args.tensor("b");
+  const ww::TensorArg c = args.tensor("c");
+  const ww::TensorArg out = args.tensor("out");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int num_tiles = geometry.count32("number of tiles");
+  const ww::Dtype dtype = args.float_dtype("dtype");
+  const int64_t depth = int64_t{num_tiles} * (dtype == ww::Dtype::f32 ? 8 : 16);
+  const int64_t size = int64_t{num_tiles} * 16 * 8;
+  const ww::MmaParams params{
+      .a = geometry.dense(a, dtype, 16 * depth),
+      .b = geometry.dense(b, dtype, depth * 8),
+      .c = static_cast<const float*>(geometry.dense(c, ww::Dtype::f32, size)),
+      .out = static_cast<float*>(geometry.dense(out, ww::Dtype::f32, size)),
+      .num_tiles = num_tiles,
+      .dtype = dtype,
+      .fragments = static_cast<ww::Fragments>(args.integer("fragments", ww::kNumFragments)),
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::mma_fwd(params, stream); });
+}
+
 // plantFault(fault): on the current device.
 void PlantFault(const Napi::CallbackInfo& info) {
   ww::Arguments args(info, "plantFault");
@@ -174,6 +261,10 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("elementwise", Napi::Function::New(env, Elementwise));
   exports.Set("reverse", Napi::Function::New(env, Reverse));
   exports.Set("timeLaunches", Napi::Function::New(env, TimeLaunches));
+  exports.Set("copyAsync", Napi::Function::New(env, CopyAsync));
+  exports.Set("pipeline", Napi::Function::New(env, Pipeline));
+  exports.Set("ldmatrix", Napi::Function::New(env, Ldmatrix));
+  exports.Set("mma", Napi::Function::New(env, Mma));
   exports.Set("forgeHandle", Napi::Function::New(env, ForgeHandle));
   exports.Set("plantFault", Napi::Function::New(env, PlantFault));
   return exports;

@@ -41,14 +41,39 @@ export interface Native {
     dtype: number,
   ): void;
   reverse(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
-  /** Microseconds of one of `count` launches of an empty kernel, or of a graph of `nodes` of them. */
+  /** Microseconds of one of `count` launches of an empty kernel, or a graph of `nodes` of them. */
   timeLaunches(x: Handle, stream: StreamHandle | null, count: number, nodes: number): number;
+  copyAsync(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    whole: number,
+    grouped: number,
+  ): void;
+  pipeline(x: Handle, out: Handle, stream: StreamHandle | null, geometry: Float64Array): void;
+  ldmatrix(
+    x: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    transposed: number,
+  ): void;
+  mma(
+    a: Handle,
+    b: Handle,
+    c: Handle,
+    out: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+    dtype: number,
+    fragments: number,
+  ): void;
   /** An object with a tensor handle's tag, on the CPU and without memory, whose struct says so. */
   forgeHandle(magic: number, major: number, minor: number): Handle;
 }
 
 export const native = loadAddon<Native>("headers-test", {
   // By name: the benchmark's compiled copy of this file is in another folder.
-  "linux-x64": () =>
-    require("@warpwright/headers-test/prebuilds/linux-x64/headers-test.node"),
+  "linux-x64": () => require("@warpwright/headers-test/prebuilds/linux-x64/headers-test.node"),
 })();

@@ -2,3 +2,4 @@
 // launches, which are launch.test.ts's, would be errors to it.
 import "./conversions.test.js";
 import "./device.test.js";
+import "./ptx.test.js";

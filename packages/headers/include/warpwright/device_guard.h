@@ -59,7 +59,9 @@ class DeviceGuard {
     if (previous_ != nullptr && primary != nullptr && *primary == previous_) return;
     status_ = cudaSetDevice(device);
     if (status_ != cudaSuccess) return;
-    set_current_ = driver.set_current;
+    // A thread without a context is on device 0 as far as the runtime goes, and stays there: taking
+    // the context away and binding it again at the next call costs half a launch.
+    if (previous_ != nullptr || device != 0) set_current_ = driver.set_current;
     CUcontext current = nullptr;
     if (primary != nullptr && driver.get_current(&current) == CUDA_SUCCESS) *primary = current;
   }

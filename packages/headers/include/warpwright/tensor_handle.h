@@ -54,10 +54,11 @@ struct TensorHandle {
   uint16_t minor;
   int32_t device;
   int32_t reserved;
-  void* data;           // first byte of the storage
-  uint64_t bytes;       // size of the storage
-  Storage* storage;     // null once disposed
-  cudaStream_t stream;  // whose use needs no record_use: the allocating one; null where there is none
+  void* data;        // first byte of the storage
+  uint64_t bytes;    // size of the storage
+  Storage* storage;  // null once disposed
+  cudaStream_t
+      stream;  // whose use needs no record_use: the allocating one; null where there is none
   const RuntimeApi* api;
 };
 
@@ -70,7 +71,8 @@ struct StreamHandle {
   int32_t disposed;
   cudaStream_t stream;
   const std::atomic<int32_t>* capturing;  // not 0 while the stream is being captured into a graph
-  const std::atomic<const char*>* lost;   // why the device is lost, "name: text"; null while it is not
+  const std::atomic<const char*>*
+      lost;  // why the device is lost, "name: text"; null while it is not
 };
 
 // The layout is the interface: an addon that was built elsewhere reads it.

@@ -1,6 +1,9 @@
 // Reading files: whatever fails is ERR_FILE with the file's name.
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { basename } from "node:path";
+import { getSystemErrorMap } from "node:util";
+import type { Block } from "../internals.js";
+import { native, type StreamHandle } from "../native.js";
 import { broken, reasonOf } from "./format.js";
 
 /** Opens a regular file for reading. */
@@ -31,6 +34,30 @@ export async function readFully(
     if (bytesRead === 0) throw broken(file, "the file is cut off");
     done += bytesRead;
   }
+}
+
+/** Fills a new block, which is dense, from a position in the file; bool takes any but 0 as 1. */
+export async function readBlock(
+  file: string,
+  handle: FileHandle,
+  into: Block,
+  { position, bytes }: { position: number; bytes: number },
+  stream: StreamHandle | null,
+): Promise<void> {
+  const asBool = into.dtype === "bool";
+  try {
+    await native().readFile(handle.fd, position, into.handle, 0, bytes, asBool, stream);
+  } catch (cause) {
+    throw fileFault(file, cause as { code?: unknown; errno?: number });
+  }
+}
+
+/** The fault in the words that Node.js has for it. */
+function fileFault(file: string, cause: { code?: unknown; errno?: number }): unknown {
+  if (cause.code !== "ERR_FILE" || cause.errno === undefined) return cause;
+  if (cause.errno === 0) return broken(file, "the file is cut off");
+  const [name, text] = getSystemErrorMap().get(cause.errno) ?? [`errno ${cause.errno}`, "unknown"];
+  return broken(file, `cannot read it: ${name}: ${text}, read`, cause);
 }
 
 /** All of the file. */

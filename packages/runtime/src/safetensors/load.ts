@@ -13,7 +13,7 @@ import { makeTensor } from "../making.js";
 import { native, type StreamHandle } from "../native.js";
 import { streamFor } from "../streams.js";
 import type { Tensor } from "../tensor.js";
-import { openFile, readFully } from "./files.js";
+import { openFile, readBlock, readFully } from "./files.js";
 import {
   broken,
   fileDTypes,
@@ -23,6 +23,7 @@ import {
   type SafetensorsEntry,
   type SafetensorsHeader,
 } from "./format.js";
+import { InFlight } from "./in-flight.js";
 import { readShards } from "./shards.js";
 
 /** What the filter of loadSafetensors decides by; a frozen copy. */
@@ -53,20 +54,17 @@ export type Safetensors = DisposableWhereDeclared & {
 
 const op = "loadSafetensors";
 
-// Large enough to keep a disk busy, small beside a checkpoint.
-const chunkBytes = 8 * 2 ** 20;
-
 interface Plan {
   device: DeviceName;
   dtype: FloatDType | undefined;
   filter: LoadSafetensorsOptions["filter"];
-  /** Reused for all that is read. */
-  chunk: Uint8Array;
 }
 
 /**
  * Loads a .safetensors file, or all shards that a model.safetensors.index.json names, which lie
- * beside it. Reads in pieces of 8 MB straight to the device; nothing is left behind on an error.
+ * beside it. Reads in pieces of 4 MiB, several at a time and off JavaScript's thread, straight to
+ * the device; a conversion needs memory for one large tensor twice. Nothing is left behind on an
+ * error.
  * In a BOOL tensor any byte but 0 counts as 1; other readers take such a file too.
  *
  * @throws (as rejections) Error ERR_FILE for a file that cannot be read, that is cut off or
@@ -117,7 +115,7 @@ function parseOptions(path: unknown, options: LoadSafetensorsOptions): Plan {
   if (filter !== undefined && typeof filter !== "function") {
     throw kindError(`${op}: expected filter to be a function, got ${describe(filter)}`);
   }
-  return { device: usableDevice(op, device), dtype, filter, chunk: new Uint8Array(chunkBytes) };
+  return { device: usableDevice(op, device), dtype, filter };
 }
 
 /** @param names the tensors that the index expects in this shard; null for all there are */
@@ -137,13 +135,52 @@ async function loadFile(
       if (!stored.has(name)) throw broken(file, `the index expects tensor ${quote(name)} here`);
     }
     for (const [key, value] of Object.entries(header.metadata)) metadata.set(key, value);
-    for (const entry of header.entries) {
-      if ((names !== null && !names.has(entry.name)) || !wanted(entry, plan)) continue;
-      tensors.set(entry.name, await loadTensor(file, handle, entry, dataStart, plan));
+    const wanting = header.entries.filter(({ name }) => names === null || names.has(name));
+    for (const [name, tensor] of await loadEntries({ file, handle, dataStart }, wanting, plan)) {
+      tensors.set(name, tensor);
     }
   } finally {
     await handle.close();
   }
+}
+
+/** Where the bytes of a file's tensors are. */
+interface Source {
+  file: string;
+  handle: FileHandle;
+  dataStart: number;
+}
+
+/** The tensors that the filter wants, in the file's order, several being read at a time. */
+async function loadEntries(
+  source: Source,
+  entries: readonly SafetensorsEntry[],
+  plan: Plan,
+): Promise<Map<string, Tensor>> {
+  const loaded = new Map<string, Tensor | null>();
+  const inFlight = new InFlight();
+  try {
+    for (const entry of entries) {
+      if (!wanted(entry, plan)) continue;
+      loaded.set(entry.name, null);
+      await inFlight.add(convertedBytes(entry, plan), async () => {
+        loaded.set(entry.name, await loadTensor(source, entry, plan));
+      });
+    }
+    await inFlight.finish();
+    return loaded as Map<string, Tensor>;
+  } catch (error) {
+    await inFlight.settle();
+    for (const tensor of loaded.values()) tensor?.dispose();
+    throw error;
+  }
+}
+
+/** What the stored elements take beside the tensor that is made of them. */
+function convertedBytes({ dtype, begin, end }: SafetensorsEntry, plan: Plan): number {
+  const stored = fileDTypes[dtype];
+  const stays = plan.dtype === undefined || stored === undefined || stored === plan.dtype;
+  return stays || !isFloat(stored) ? 0 : end - begin;
 }
 
 async function readHeader(
@@ -169,10 +206,8 @@ function wanted({ name, dtype, shape }: SafetensorsEntry, { filter }: Plan): boo
 }
 
 async function loadTensor(
-  file: string,
-  handle: FileHandle,
+  { file, handle, dataStart }: Source,
   entry: SafetensorsEntry,
-  dataStart: number,
   plan: Plan,
 ): Promise<Tensor> {
   const stored = fileDTypes[entry.dtype];
@@ -187,12 +222,8 @@ async function loadTensor(
   const shape = checkedShape(file, entry, stored);
   const block = allocateBlock(op, shape, stored, plan.device, stream);
   try {
-    for (let at = entry.begin; at < entry.end; at += chunkBytes) {
-      const piece = plan.chunk.subarray(0, Math.min(chunkBytes, entry.end - at));
-      await readFully(file, handle, piece, dataStart + at);
-      if (stored === "bool") for (let i = 0; i < piece.length; i++) piece[i] &&= 1;
-      native().write(block.handle, at - entry.begin, piece, stream);
-    }
+    const span = { position: dataStart + entry.begin, bytes: entry.end - entry.begin };
+    await readBlock(file, handle, block, span, stream);
     return makeTensor(inDType(block, plan, stream));
   } catch (error) {
     native().dispose(block.handle);

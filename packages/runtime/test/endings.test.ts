@@ -1,0 +1,4 @@
+// How programs end on the CPU.
+import { describeEndings } from "./endings.js";
+
+describeEndings("cpu");

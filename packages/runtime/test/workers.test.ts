@@ -1,0 +1,4 @@
+// Worker threads on the CPU.
+import { describeWorkers } from "./workers.js";
+
+describeWorkers("cpu");
