@@ -7,8 +7,7 @@ import type { Box, World } from "./world.js";
 
 /** A box that kernels can work on, and that fits. */
 function computable(world: World, fits: (box: Box) => boolean = () => true): Box | undefined {
-  return world.someBox((box) => box.view.size <= world.limits.computed && fits(box),
-  );
+  return world.someBox((box) => box.view.size <= world.limits.computed && fits(box));
 }
 
 export function fill(world: World): void {
@@ -38,7 +37,7 @@ export function copyFrom(world: World): void {
     tensor: tensor.view(view.size).narrow(0, view.size - length, length),
     view: view.as([view.size]).narrow(0, view.size - length, length),
   });
-  copy(world, dst, part(dst), part(src), `copy ${length} of ${src.name} to ${dst.name}`);
+  copy(world, part(dst), part(src), `copy ${length} of ${src.name} to ${dst.name}`);
 }
 
 /** A whole tensor of any strides, as often as it has room. */
@@ -54,21 +53,23 @@ export function broadcast(world: World): void {
   if (dst === undefined) return;
   const count = dst.view.size / src.view.size;
   const view = count === 1 ? src.view : src.view.repeated(count);
-  copy(world, dst, dst, { tensor: src.tensor, view }, `copy ${src.name} all over ${dst.name}`);
+  copy(world, dst, { tensor: src.tensor, view }, `copy ${src.name} all over ${dst.name}`);
 }
 
 type Part = Pick<Box, "tensor" | "view">;
 
-function copy(world: World, { name, id }: Box, dst: Part, src: Part, text: string): void {
+function copy(world: World, dst: Part, src: Part, text: string): void {
   const [to, from] = [dst.view.memory, src.view.memory];
   const lane = world.current(to.device);
   world.log(`${text} on ${lane?.name ?? "cpu"}`);
   const call = () => dst.tensor.copyFrom(src.tensor);
-  if (isRefused(world, from, to)) return world.refused("ERR_CAPTURE", call);
+  if (isRefused(world, from, to)) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   const fixed = from.device === "cpu" || from.device !== to.device ? src.view.gather() : null;
   const apply = () => dst.view.scatter(fixed ?? src.view.gather());
   across(world, { from, to, isStraight: src.view.isDense }, () => void call(), apply);
-  if (!world.boxes.some((box) => box.id === id)) world.fail(`${name} is gone`);
 }
 
 /** During a capture, what would wait for a device is refused; so are copies between two. */
@@ -148,11 +149,17 @@ export function move(world: World): void {
   world.log(`${box.name} to ${dtype} on ${world.current(device)?.name ?? "cpu"}`);
   const view = new View(new Memory(device, dtype, box.view.size), shape);
   const call = () => box.tensor.to({ device, dtype }) as Tensor;
-  if (isRefused(world, memory, view.memory)) return world.refused("ERR_CAPTURE", call);
+  if (isRefused(world, memory, view.memory)) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   const values = box.view.gather();
   const isStraight = box.view.isDense && bytesOf[dtype] >= bytesOf[memory.dtype];
   const crossing = { from: memory, to: view.memory, isStraight };
-  world.add(across(world, crossing, call, () => view.scatter(values)), view);
+  world.add(
+    across(world, crossing, call, () => view.scatter(values)),
+    view,
+  );
 }
 
 /** Another tensor on the same memory. */

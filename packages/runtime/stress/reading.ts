@@ -29,7 +29,8 @@ export function readNow(world: World): void {
   const { memory, size } = box.view;
   world.log(`dataSync of ${box.name} on ${world.current(memory.device)?.name ?? "cpu"}`);
   if (world.recording !== null && memory.device !== "cpu" && size > 0) {
-    return world.refused("ERR_CAPTURE", () => box.tensor.dataSync());
+    world.refused("ERR_CAPTURE", () => box.tensor.dataSync());
+    return;
   }
   const [got, expected] = read(world, box, () => box.tensor.dataSync());
   check(world, box, "dataSync", got as Values, expected);
