@@ -154,7 +154,10 @@ export function move(world: World): void {
   const values = box.view.gather();
   const isStraight = box.view.isDense && bytesOf[dtype] >= bytesOf[memory.dtype];
   const crossing = { from: memory, to: view.memory, isStraight };
-  world.add(across(world, crossing, call, () => view.scatter(values)), view);
+  world.add(
+    across(world, crossing, call, () => view.scatter(values)),
+    view,
+  );
 }
 
 /** Another tensor on the same memory. */

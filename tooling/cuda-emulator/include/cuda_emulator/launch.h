@@ -1,6 +1,7 @@
 // Launches: the arguments are copied as the kernel's parameter types and travel to the library.
 #pragma once
 
+#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -30,10 +31,13 @@ template <typename... Params, typename... Args>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                       Args&&... args) {
   static_assert((std::is_trivially_copyable_v<Params> && ...));
-  const std::tuple<Params...> arguments(std::forward<Args>(args)...);
+  using Arguments = std::tuple<Params...>;
+  // Zeroed first: what is left in the gaps of an earlier call would look like an address in use.
+  alignas(Arguments) unsigned char arguments[sizeof(Arguments)]{};
+  new (arguments) Arguments(std::forward<Args>(args)...);
   const cudaemu::KernelCall call{.kernel = reinterpret_cast<const void*>(kernel),
                                  .invoke = cudaemu::invoke<Params...>,
-                                 .arguments = &arguments,
+                                 .arguments = arguments,
                                  .argument_bytes = sizeof(arguments),
                                  .architecture = cudaemu::kArchitecture,
                                  .checked = cudaemu::kChecked};
