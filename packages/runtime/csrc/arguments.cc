@@ -16,6 +16,12 @@ void check(Napi::Env env, cudaError_t status, const char* op) {
   throw cuda_error(env, cuda::error_name(status), message);
 }
 
+Napi::Value resolved_promise(Napi::Env env) {
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  deferred.Resolve(env.Undefined());
+  return deferred.Promise();
+}
+
 void refuse_in_capture(Napi::Env env, const char* op) {
   if (Capture::current() != nullptr)
     throw capture_error(env, std::string(op) + ": cannot wait for a device during a capture");
@@ -102,7 +108,14 @@ cuda::Stream stream_arg(const Napi::Value& value, const char* op, int32_t device
   if (handle.device != device)
     throw device_error(value.Env(), expected(op) + "a stream of cuda:" + std::to_string(device) +
                                         ", got one of cuda:" + std::to_string(handle.device));
-  return {device, handle.stream};
+  return usable_stream(value.Env(), handle, op);
+}
+
+cuda::Stream usable_stream(Napi::Env env, const StreamHandle& handle, const char* op) {
+  if (*handle.capturing != 0 &&
+      (Capture::current() == nullptr || capturing_on(handle.stream) != Capture::current()))
+    throw capture_error(env, std::string(op) + ": another thread is capturing the stream");
+  return {handle.device, handle.stream};
 }
 
 TensorHandle& any_tensor_arg(const Napi::Value& value, const char* op, const char* name) {

@@ -39,6 +39,10 @@ int32_t cuda_device_arg(const Napi::Value& value, const char* op);
 // A stream of `device`, an argument that nobody looks at on the CPU.
 cuda::Stream stream_arg(const Napi::Value& value, const char* op, int32_t device);
 
+// The stream of a handle that was unwrapped; refused while another thread, or another copy of the
+// runtime, is capturing it.
+cuda::Stream usable_stream(Napi::Env env, const StreamHandle& handle, const char* op);
+
 // A tensor of this copy of the runtime, disposed or not.
 TensorHandle& any_tensor_arg(const Napi::Value& value, const char* op, const char* name);
 // One that is not disposed.
@@ -55,6 +59,9 @@ void check(Napi::Env env, cudaError_t status, const char* op);
 
 // Throws if an earlier error has made the device unusable.
 void refuse_lost(Napi::Env env, int32_t device, const char* op);
+
+// A promise that is resolved already.
+Napi::Value resolved_promise(Napi::Env env);
 
 // Throws while this thread is capturing: what waits would wait for work that does not run.
 void refuse_in_capture(Napi::Env env, const char* op);

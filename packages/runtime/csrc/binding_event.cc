@@ -40,7 +40,8 @@ const EventPointer& real_event_arg(const Napi::Value& value, const char* op) {
 Napi::Value record_event(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "record";
   const StreamHandle& handle = unwrap_stream(info[0], kOp);
-  EventPointer event = record_shared_event(info.Env(), {handle.device, handle.stream}, kOp);
+  EventPointer event =
+      record_shared_event(info.Env(), usable_stream(info.Env(), handle, kOp), kOp);
   return new_tagged(info.Env(), new EventPointer(std::move(event)), finalize, kEventTag);
 }
 
@@ -49,7 +50,7 @@ void wait_for_event(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   constexpr char kOp[] = "wait";
   const StreamHandle& handle = unwrap_stream(info[0], kOp);
-  const cuda::Stream stream{handle.device, handle.stream};
+  const cuda::Stream stream = usable_stream(env, handle, kOp);
   const EventPointer& event = event_arg(info[1], kOp);
   const auto capture = event->capture.lock();
   const bool goes_on = capture != nullptr && capture == Capture::current();
@@ -62,11 +63,12 @@ void wait_for_event(const Napi::CallbackInfo& info) {
   StreamState* joins = nullptr;
   if (event->captured && own == nullptr) joins = find_stream_state(stream.stream);
   cudaError_t status = joins == nullptr ? cudaSuccess : prepare_capture(joins);
-  if (status == cudaSuccess) status = cuda::wait_for_event(stream, event->event);
-  if (joins != nullptr) {
-    if (status == cudaSuccess) capture->join(joins);
-    release_stream_state(joins);
+  if (joins != nullptr && status == cudaSuccess) capture->join(joins);
+  if (status == cudaSuccess) {
+    status = cuda::wait_for_event(stream, event->event);
+    if (joins != nullptr && status != cudaSuccess) capture->unjoin(joins);
   }
+  if (joins != nullptr) release_stream_state(joins);
   check(env, status, kOp);
 }
 

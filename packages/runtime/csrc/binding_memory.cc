@@ -20,13 +20,16 @@ void use(Napi::Env env, const TensorHandle& handle, cuda::Stream stream, const c
 
 // The arguments that write, readSync and read have in common, bounds checked.
 struct HostTransfer {
-  HostTransfer(const Napi::CallbackInfo& info, const char* op, const char* array_name)
+  // `waits` for the device: refused in a capture, before the graph gets to know of the memory.
+  HostTransfer(const Napi::CallbackInfo& info, const char* op, const char* array_name, bool waits)
       : handle(tensor_arg(info[0], op, "handle")),
         host(bytes_arg(info[2], op, array_name)),
         device_data(byte_range(info.Env(), handle, count_arg(info[1], op, "byteOffset"), host.size,
                                op, "handle")),
         stream(stream_arg(info[3], op, handle.device)) {
-    if (host.size > 0 && handle.device != kCpu) use(info.Env(), handle, stream, op);
+    if (handle.device == kCpu) return;
+    if (waits) refuse_in_capture(info.Env(), op);
+    if (host.size > 0) use(info.Env(), handle, stream, op);
   }
 
   const TensorHandle& handle;
@@ -37,7 +40,7 @@ struct HostTransfer {
 
 // write(handle, byteOffset, source, stream)
 void write(const Napi::CallbackInfo& info) {
-  const HostTransfer to(info, "write", "source");
+  const HostTransfer to(info, "write", "source", false);
   if (to.host.size == 0) return;
   if (to.handle.device == kCpu) {
     cpu_copy(to.device_data, to.host.data, to.host.size);
@@ -54,28 +57,24 @@ void read_now(const Napi::CallbackInfo& info, const HostTransfer& from, const ch
   if (from.handle.device == kCpu) {
     fill_host(from.host.data, from.device_data, from.host.size);
   } else {
-    refuse_in_capture(info.Env(), op);
     check(info.Env(), download(from.stream, from.host.data, from.device_data, from.host.size), op);
   }
 }
 
 // readSync(handle, byteOffset, into, stream)
 void read_sync(const Napi::CallbackInfo& info) {
-  read_now(info, HostTransfer(info, "readSync", "into"), "readSync");
+  read_now(info, HostTransfer(info, "readSync", "into", true), "readSync");
 }
 
 // read(handle, byteOffset, into, stream)
 Napi::Value read(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
-  const HostTransfer from(info, "read", "into");
-  if (from.handle.device != kCpu) refuse_in_capture(env, "read");
+  const HostTransfer from(info, "read", "into", true);
   if (from.handle.device != kCpu && from.host.size > 0)
     return read_async(env, Mailbox::of(env), from.stream, from.device_data, info[2],
                       from.host.size);
   read_now(info, from, "read");
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  deferred.Resolve(env.Undefined());
-  return deferred.Promise();
+  return resolved_promise(env);
 }
 
 cudaError_t transfer_bytes(const TensorHandle& dst, void* to, const TensorHandle& src,

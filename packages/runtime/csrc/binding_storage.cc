@@ -115,7 +115,7 @@ void empty_cache(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "emptyCache";
   const int32_t device = cuda_device_arg(info[0], kOp);
   Environment::of(info.Env()).release_collected(info.Env());
-  drop_idle_staging(device);
+  drop_kept_staging(device);
   clear_block_caches(device);
   // The pool gives back what it has seen the host wait for.
   unless_capturing([&] { cuda::synchronize_device(device); });

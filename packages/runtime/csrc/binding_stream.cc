@@ -68,8 +68,7 @@ Napi::Value make_handle(Napi::Env env, StreamState* state) {
 }
 
 cuda::Stream any_stream_arg(const Napi::Value& value, const char* op) {
-  const StreamHandle& handle = unwrap_stream(value, op);
-  return {handle.device, handle.stream};
+  return usable_stream(value.Env(), unwrap_stream(value, op), op);
 }
 
 // createStream(device, priority)

@@ -27,12 +27,6 @@ cudaError_t side_stream(int device, cuda::Stream* stream) {
   return cudaSuccess;
 }
 
-// By streams that take no part in the capture, whose use alone is listed.
-bool is_used(Storage& storage) {
-  const std::lock_guard lock(storage.mutex);
-  return !storage.users.empty() || !storage.unknown_users.empty();
-}
-
 }  // namespace
 
 const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
@@ -40,11 +34,15 @@ const std::shared_ptr<Capture>& Capture::current() { return current_capture; }
 cudaError_t Capture::begin(StreamState* origin) {
   const std::shared_ptr<Capture> capture(new Capture(origin->stream));
   if (const auto status = prepare_capture(origin)) return status;
-  if (const auto status = open_capture([&] { return cuda::begin_capture(origin->stream); }))
-    return status;
-  current_capture = capture;
+  // It takes part before CUDA says so: nobody must free on it in between.
   capture->join(origin);
-  return cudaSuccess;
+  const auto status = open_capture([&] { return cuda::begin_capture(origin->stream); });
+  if (status == cudaSuccess) {
+    current_capture = capture;
+  } else {
+    capture->unjoin(origin);
+  }
+  return status;
 }
 
 cudaError_t Capture::end(std::unique_ptr<Graph>* graph) {
@@ -73,9 +71,8 @@ cudaError_t Capture::finish(std::unique_ptr<Graph>* result) {
   if (status == cudaSuccess) status = cuda::instantiate(origin_.device, recorded, &exec);
   cuda::destroy_graph(origin_.device, recorded);
   if (status != cudaSuccess) return status;
-  std::vector<Storage*> kept;
-  for (const auto& [storage, use] : storages_) kept.push_back(storage);
-  storages_.clear();  // their references are the graph's now
+  std::vector<Storage*> kept;  // their references are the graph's now
+  for (const auto& [storage, use] : take_storages()) kept.push_back(storage);
   *result = std::make_unique<Graph>(origin_.device, exec, std::move(kept));
   return cudaSuccess;
 }
@@ -87,6 +84,11 @@ cudaError_t Capture::synchronize_sides() {
   return cudaSuccess;
 }
 
+void Capture::unjoin(StreamState* state) {
+  std::erase(states_, state);
+  set_capture(state, nullptr);
+}
+
 void Capture::leave() {
   for (StreamState* state : states_) set_capture(state, nullptr);
   states_.clear();
@@ -94,7 +96,12 @@ void Capture::leave() {
 }
 
 void Capture::release_storages() {
-  for (const auto& [storage, use] : std::exchange(storages_, {})) release_storage(storage);
+  for (const auto& [storage, use] : take_storages()) release_storage(storage);
+}
+
+std::unordered_map<Storage*, Capture::Use> Capture::take_storages() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(storages_, {});
 }
 
 void Capture::join(StreamState* state) {
@@ -135,11 +142,14 @@ cudaError_t Capture::allocate_aside(int device, uint64_t bytes, cuda::Stream* si
   return allocate_storage(device, bytes, side->stream, false, storage);
 }
 
-// The smallest that is large enough.
+// The smallest that is large enough, and not much larger: the next tensor may want all of it.
 Storage* Capture::take_idle(cudaStream_t stream, uint64_t bytes) {
+  constexpr uint64_t kAlways = 4096;
+  if (bytes == 0) return nullptr;
   Storage* best = nullptr;
   for (const auto& [storage, use] : storages_) {
-    const bool fits = use.idle && use.stream == stream && storage->bytes >= bytes;
+    const bool fits = use.idle && use.stream == stream && storage->bytes >= bytes &&
+                      storage->bytes / 2 <= std::max(bytes, kAlways);
     if (fits && (best == nullptr || storage->bytes < best->bytes)) best = storage;
   }
   if (best != nullptr) storages_.at(best).idle = false;
@@ -150,9 +160,11 @@ void Capture::recycle(Storage* storage) {
   const std::lock_guard lock(mutex_);
   const auto found = storages_.find(storage);
   if (found == storages_.end() || !found->second.own || found->second.several) return;
-  // Whoever else holds a reference may still hand its memory out, and work outside of the capture
-  // may still be at it when a launch writes there.
-  found->second.idle = storage->references == 1 && !is_used(*storage);
+  // Whoever else holds a reference may still hand its memory out, and a stream that takes no part
+  // in the capture may be at work on it.
+  const std::lock_guard users_lock(storage->mutex);
+  found->second.idle = storage->references == 1 && storage->users.empty() &&
+                       storage->unknown_users.empty();
 }
 
 cudaError_t Capture::write(cuda::Stream stream, void* dst, const void* src, size_t bytes) {

@@ -31,8 +31,10 @@ class Capture : public std::enable_shared_from_this<Capture> {
   static cudaError_t end(std::unique_ptr<Graph>* graph);
   static void abandon();
 
-  // The stream has begun to wait for an event of this capture, and so takes part in it.
+  // The stream is about to wait for an event of this capture, and so to take part in it.
   void join(StreamState* state);
+  // It has not, after all.
+  void unjoin(StreamState* state);
 
   // The graph keeps the storage, which work on the stream uses.
   void keep(Storage* storage, cudaStream_t stream);
@@ -61,6 +63,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   cudaError_t finish(std::unique_ptr<Graph>* graph);
   cudaError_t synchronize_sides();
   void leave();
+  std::unordered_map<Storage*, Use> take_storages();
   void release_storages();
 
   cuda::Stream origin_;

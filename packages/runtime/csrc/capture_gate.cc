@@ -44,15 +44,17 @@ void close_capture() {
 void outside_captures(std::function<void()> f) {
   // f may come here again, and a shared mutex must not be locked twice by one thread.
   static thread_local bool inside = false;
+  struct Inside {
+    Inside() { inside = true; }
+    ~Inside() { inside = false; }
+  };
   if (inside) return f();
   for (;;) {
     {
       const std::shared_lock lock(gate().mutex);
       if (gate().under_way == 0) {
-        inside = true;
-        f();
-        inside = false;
-        return;
+        const Inside here;
+        return f();
       }
     }
     const std::lock_guard lock(gate().mutex);

@@ -202,6 +202,8 @@ void Job::settle(Napi::Env env, napi_value value, bool rejected) {
   }
 }
 
+void start_completion() { completion().start_thread(); }
+
 void wake_completion() { completion().wake(); }
 
 }  // namespace ww

@@ -62,6 +62,10 @@ class Job {
   cudaError_t status_ = cudaSuccess;
 };
 
+// Any thread: starts the completion thread, if it is not there. Throws std::system_error if the
+// system has no thread left.
+void start_completion();
+
 // Makes the thread look at once whether environments have ended.
 void wake_completion();
 

@@ -15,16 +15,16 @@ constexpr int kNoDevice = -1;
 
 // An event, recorded by record(event), that `waiter` then waits for. It may be destroyed at once:
 // CUDA keeps what it stands for until it has happened.
+//
+// Each call with its own device current, which takes the blame for what it returns.
 template <typename Record>
 cudaError_t wait_for(Stream waiter, int event_device, Record&& record) {
-  return on_device(event_device, [&] {
-    cudaEvent_t event = nullptr;
-    if (const auto status = cudaEventCreateWithFlags(&event, cudaEventDisableTiming)) return status;
-    cudaError_t status = record(event);
-    if (status == cudaSuccess) status = cudaStreamWaitEvent(waiter.stream, event, 0);
-    cudaEventDestroy(event);
-    return status;
-  });
+  Event event = nullptr;
+  if (const auto status = create_event(event_device, &event)) return status;
+  cudaError_t status = on_device(event_device, [&] { return record(event); });
+  if (status == cudaSuccess) status = wait_for_event(waiter, event);
+  destroy_event(event_device, event);
+  return status;
 }
 
 // For the current device.
@@ -49,6 +49,7 @@ bool is_sticky(cudaError_t status) {
   switch (status) {
     case cudaErrorECCUncorrectable:
     case cudaErrorNvlinkUncorrectable:
+    case cudaErrorContained:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
     case cudaErrorContextIsDestroyed:
@@ -59,6 +60,7 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case cudaErrorTensorMemoryLeak:
     case cudaErrorExternalDevice:
       return true;
     default:

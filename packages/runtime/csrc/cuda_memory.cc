@@ -66,8 +66,8 @@ cudaError_t reads_host_pages(int device, bool& reads) {
 cudaError_t let_read(int owner, int reader) {
   cudaError_t status;
   DeviceState* state = device_state(owner, status);
-  if (state == nullptr || reader >= kMaxDevices || state->readable_by[reader].exchange(true))
-    return status;
+  if (state == nullptr || reader >= kMaxDevices || state->readable_by[reader]) return status;
+  const std::lock_guard lock(state->mutex);
   // A wish, since not every pair of devices can.
   int can = 0;
   if (cudaDeviceCanAccessPeer(&can, reader, owner) == cudaSuccess && can) {
@@ -78,6 +78,7 @@ cudaError_t let_read(int owner, int reader) {
     cudaMemPoolSetAccess(state->pool, &access, 1);
   }
   cudaGetLastError();
+  state->readable_by[reader] = true;
   return cudaSuccess;
 }
 

@@ -196,11 +196,7 @@ class FileRead : public Job {
 
 Napi::Value read_file(Napi::Env env, const std::shared_ptr<Mailbox>& mailbox, const FileSpan& file,
                       const FileTarget& target, cuda::Stream stream) {
-  if (file.bytes == 0) {
-    const auto deferred = Napi::Promise::Deferred::New(env);
-    deferred.Resolve(env.Undefined());
-    return deferred.Promise();
-  }
+  if (file.bytes == 0) return resolved_promise(env);
   auto job = std::make_unique<FileRead>(mailbox, file, target);
   if (const int error = job->open(file.fd)) throw file_error(env, error);
   const bool on_cpu = target.storage->device == kCpu;

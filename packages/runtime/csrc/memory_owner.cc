@@ -31,12 +31,14 @@ class OwnerJob : public Job {
 
 MemoryOwner::MemoryOwner(Napi::Env env, const Napi::Value& value)
     : env_(env), mailbox_(Mailbox::of(env)) {
+  start_completion();  // here, where it may fail
+  if (value.IsUndefined() || value.IsNull()) return;
   if (napi_create_reference(env, value, 1, &value_) != napi_ok) throw Napi::Error::New(env);
 }
 
 void MemoryOwner::forget() {
   // With the environment, its references have gone.
-  if (!mailbox_->closed()) napi_delete_reference(env_, value_);
+  if (value_ != nullptr && !mailbox_->closed()) napi_delete_reference(env_, value_);
 }
 
 void MemoryOwner::let_go(std::unique_ptr<MemoryOwner> owner) {

@@ -29,7 +29,7 @@ class MemoryOwner {
   void forget();
 
   napi_env env_;
-  napi_ref value_ = nullptr;
+  napi_ref value_ = nullptr;  // null for memory that nobody frees
   std::shared_ptr<Mailbox> mailbox_;
   std::thread::id thread_ = std::this_thread::get_id();
 };

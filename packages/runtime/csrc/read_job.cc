@@ -143,24 +143,18 @@ class ReadJob : public Job {
   napi_ref into_ = nullptr;
 };
 
-Napi::Value settled(Napi::Env env) {
-  const auto deferred = Napi::Promise::Deferred::New(env);
-  deferred.Resolve(env.Undefined());
-  return deferred.Promise();
-}
-
 }  // namespace
 
 Napi::Value read_async(Napi::Env env, const std::shared_ptr<Mailbox>& mailbox, cuda::Stream stream,
                        const void* src, const Napi::Value& into, size_t bytes) {
-  if (bytes == 0) return settled(env);
+  if (bytes == 0) return resolved_promise(env);
   auto job = std::make_unique<ReadJob>(mailbox, bytes);
   const cudaError_t status = job->enqueue(stream, src);
   if (status == cudaErrorMemoryAllocation) {
     // No room for a snapshot or a pinned buffer: slower, but it needs none.
     job.reset();
     check(env, cuda::copy_to_host(stream, bytes_arg(into, kOp, "into").data, src, bytes), kOp);
-    return settled(env);
+    return resolved_promise(env);
   }
   check(env, status, kOp);
   job->keep(env, into);

@@ -142,20 +142,20 @@ void give_back_staging(Staging* staging) {
   for (Staging* old : evicted) destroy(old);  // waits for a copy that may still be using it
 }
 
-void drop_idle_staging(int device) {
-  std::vector<Staging*> idle;
+void drop_kept_staging(int device) {
+  std::vector<Staging*> kept;
   {
     const std::lock_guard lock(cache().mutex);
     auto& buffers = cache().buffers;
     for (auto at = buffers.begin(); at != buffers.end();) {
       if ((*at)->device == device) {
-        idle.push_back(remove(at));  // leaves the next in its place
+        kept.push_back(remove(at));  // leaves the next in its place
       } else {
         ++at;
       }
     }
   }
-  for (Staging* staging : idle) destroy(staging);
+  for (Staging* staging : kept) destroy(staging);
 }
 
 size_t taken_staging_bytes() { return cache().taken_bytes; }

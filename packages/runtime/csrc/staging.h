@@ -36,8 +36,8 @@ cudaError_t record_staging(Staging* staging, cuda::Stream stream);
 // The copy recorded last may still be under way.
 void give_back_staging(Staging* staging);
 
-// Gives the device's buffers that wait for their next use back to the system.
-void drop_idle_staging(int device);
+// Gives the device's buffers that are not taken back to the system; waits for copies under way.
+void drop_kept_staging(int device);
 
 // Bytes of the buffers that are taken at the moment.
 size_t taken_staging_bytes();

@@ -34,7 +34,7 @@ bool keep_for_next(Storage& storage) {
 }
 
 cudaError_t allocate_on_cuda(Storage& storage, cudaStream_t address, bool zero) {
-  storage.home = own_stream_state(address);
+  storage.home = home_stream_state(address);
   storage.unknown_home = storage.home == nullptr;
   if (storage.bytes == 0) return cudaSuccess;
   const cuda::Stream stream{storage.device, address};
@@ -117,6 +117,14 @@ void let_owner_go(Storage& storage) {
   MemoryOwner::let_go(std::move(storage.owner));
 }
 
+// Streams that are not known, by way of their device; an event behind all of its streams would break
+// a capture on one of them.
+cudaError_t wait_for_unknown(cuda::Stream waiter, int device) {
+  cudaError_t status = cudaErrorStreamCaptureIsolation;
+  unless_capturing([&] { status = cuda::wait_for_device(waiter, device); });
+  return status;
+}
+
 void destroy(Storage* storage) {
   if (storage->owner != nullptr) {
     let_owner_go(*storage);
@@ -126,7 +134,7 @@ void destroy(Storage* storage) {
     cpu_free(storage->data, storage->bytes);
   }
   for (StreamState* user : storage->users) release_stream_state(user);
-  if (storage->home != nullptr) disown_stream_state(storage->home);
+  if (storage->home != nullptr) release_home(storage->home);
   delete storage;
 }
 
@@ -190,7 +198,7 @@ cudaError_t record_use(Storage* storage, cudaStream_t stream) {
   if (status == cudaSuccess && storage->home != nullptr)
     status = wait_for_state(waiter, storage->home);
   if (status == cudaSuccess && storage->unknown_home)
-    status = cuda::wait_for_device(waiter, storage->device);
+    status = wait_for_unknown(waiter, storage->device);
   if (status != cudaSuccess) {
     if (user != nullptr) release_stream_state(user);
     return status;
@@ -213,7 +221,7 @@ cudaError_t wait_for_writers(cuda::Stream waiter, Storage* storage) {
   for (StreamState* user : storage->users)
     if (user->stream.device == storage->device) failure.note(wait_for_state(waiter, user));
   if (storage->unknown_home || !storage->unknown_users.empty())
-    failure.note(cuda::wait_for_device(waiter, storage->device));
+    failure.note(wait_for_unknown(waiter, storage->device));
   return failure.status();
 }
 
@@ -222,7 +230,7 @@ cudaError_t hold_writers(cuda::Stream until, Storage* storage) {
   FirstFailure failure;
   const auto hold = [&](StreamState* state) {
     const std::lock_guard state_lock(state->mutex);
-    const bool other = !state->retired && state->stream.stream != until.stream;
+    const bool other = !state->retired && !state->gone && state->stream.stream != until.stream;
     if (!other || state->stream.device != storage->device) return;
     failure.note(state->capturing ? cudaErrorStreamCaptureIsolation
                                   : cuda::wait_for_stream(state->stream, until));

@@ -103,12 +103,29 @@ StreamState* own_stream_state(cudaStream_t stream) {
   return state == nullptr ? nullptr : with_owner(state);
 }
 
+StreamState* home_stream_state(cudaStream_t stream) {
+  const std::lock_guard lock(registry().mutex);
+  StreamState* state = listed(stream);
+  if (state == nullptr || !state->borrowed) return state == nullptr ? nullptr : with_owner(state);
+  ++state->references;
+  return state;
+}
+
+void release_home(StreamState* state) {
+  if (state->borrowed) {
+    release_stream_state(state);
+  } else {
+    disown_stream_state(state);
+  }
+}
+
 void disown_stream_state(StreamState* state) {
   bool last = false;
   {
     const std::lock_guard lock(registry().mutex);
     last = --state->owners == 0;
     if (last) registry().states.erase(state->stream.stream);
+    if (last && state->borrowed) state->gone = true;
   }
   if (!last) return release_stream_state(state);
   // What a retirement asks of the device would break a capture on it.
@@ -129,6 +146,8 @@ void release_stream_state(StreamState* state) {
 
 cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state) {
   const std::lock_guard lock(state->mutex);
+  // Until a capture has ended that its retirement would break.
+  if (state->gone && !state->retired) return cudaErrorStreamCaptureIsolation;
   // A new event of a captured stream would draw the waiter into the capture.
   if (!state->retired && !state->capturing) {
     return state->stream.stream == waiter.stream ? cudaSuccess
@@ -139,6 +158,7 @@ cudaError_t wait_for_state(cuda::Stream waiter, StreamState* state) {
 
 cudaError_t synchronize_state(StreamState* state) {
   const std::lock_guard lock(state->mutex);
+  if (state->gone && !state->retired) return cuda::synchronize_device(state->stream.device);
   if (!state->retired) return cuda::synchronize(state->stream);
   return state->last == nullptr ? cudaSuccess
                                 : cuda::synchronize_event(state->stream.device, state->last);

@@ -30,6 +30,8 @@ struct StreamState {
   int64_t owners = 1;
   int64_t references = 1;  // the owners' included
 
+  std::atomic<bool> gone{false};  // borrowed, without an owner: it may have been destroyed
+
   std::mutex mutex{};        // of what follows
   BlockCache freed{stream};  // blocks that were allocated on the stream
   bool retired = false;
@@ -49,6 +51,10 @@ StreamState* find_stream_state(cudaStream_t stream);
 
 // The stream's state with an owner more; null if it is not known.
 StreamState* own_stream_state(cudaStream_t stream);
+
+// The same for memory that is allocated on it, which owns no stream of another library.
+StreamState* home_stream_state(cudaStream_t stream);
+void release_home(StreamState* state);
 
 void disown_stream_state(StreamState* state);
 void release_stream_state(StreamState* state);

@@ -2,14 +2,17 @@
 
 #include "capture.h"
 #include "environment.h"
+#include "memory_owner.h"
 #include "tagged_object.h"
 
 namespace ww {
 namespace {
 
 // V8 sees neither host nor device memory of tensors; without these numbers it would collect too
-// late. Counted once for all handles of a storage.
+// late. Counted once for all handles of a storage, and not for memory of another library, which a
+// collection would not free.
 void adjust_external(Napi::Env env, const Storage& storage, int sign) {
+  if (storage.owner != nullptr) return;
   int64_t total = 0;
   napi_adjust_external_memory(env, sign * static_cast<int64_t>(storage.bytes), &total);
 }

@@ -16,7 +16,10 @@ import type { Tensor } from "./tensor.js";
 export interface MemoryStats {
   /** What tensors take, graphs' included. */
   allocated: number;
-  /** The most that `allocated` has been. */
+  /**
+   * The most that it has been; of a GPU with what the runtime kept meanwhile for the next tensors,
+   * and with copies that were being read.
+   */
   peak: number;
   /** What the runtime has of the device: `allocated`, and what it keeps for the next tensors. */
   reserved: number;
@@ -71,10 +74,12 @@ export interface PointerOptions<D extends DType> {
   /** Where the memory is. */
   device: Device;
   /**
-   * What the memory belongs to. It is kept from being collected until every view, every graph and
-   * all work on them is done; it must not free the memory by other means.
+   * What the memory belongs to: an object or a function, null if nobody has to be kept. It is kept
+   * from being collected until every view, every graph and all work on them is done; it must not
+   * free the memory by other means. An owner that refers to the tensor is never collected, unless
+   * the tensor is disposed of.
    */
-  owner: unknown;
+  owner: object | null;
 }
 
 /**
@@ -104,6 +109,9 @@ export function unsafeFromPointer<D extends DType>(
   }
   checkOptions(op, options, ["shape", "dtype", "device", "owner"]);
   const { shape: sizes, dtype: name, device: place, owner } = options;
+  if (owner !== null && typeof owner !== "object" && typeof owner !== "function") {
+    throw kindError(`${op}: expected owner to be an object or null, got ${describe(owner)}`);
+  }
   const dtype = parseDType(op, name) as D;
   const shape = parseShape(op, sizes, dtype);
   const device = usableDevice(op, place);

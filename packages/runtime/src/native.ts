@@ -67,7 +67,7 @@ export interface Native {
     op: string,
   ): Handle;
   /** Memory of another library, whose `owner` is kept alive until work on it is done. */
-  wrapMemory(address: bigint, bytes: number, device: number, owner: unknown): Handle;
+  wrapMemory(address: bigint, bytes: number, device: number, owner: object | null): Handle;
   share(handle: Handle): Handle;
   dispose(handle: Handle): void;
   pointer(handle: Handle): bigint;

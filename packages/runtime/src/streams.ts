@@ -80,6 +80,8 @@ export class CudaStream extends Disposing {
   /**
    * Wraps a stream of another library, which stays its owner and must outlive this object.
    *
+   * Unsafe: nobody can check that the address is a stream's.
+   *
    * @param handle the cudaStream_t as an integer; not CUDA's default streams, 0n to 2n
    * @param options.device the stream's device. Default "cuda", which is cuda:0
    * @throws TypeError ERR_KIND; RangeError ERR_VALUE; Error ERR_DEVICE without a usable device

@@ -39,6 +39,12 @@ describe("unsafeFromPointer", () => {
     expect(await x.item.call(x.select(0, 0))).toBe(1);
   });
 
+  test("of memory that nobody owns", async () => {
+    const y = unsafeFromPointer(x.pointer, { ...floats, owner: null });
+    expect(await y.select(0, 0).tolist()).toEqual(await x.narrow(0, 0, 2).tolist());
+    y.dispose();
+  });
+
   test("of no elements needs no memory", async () => {
     const y = unsafeFromPointer(0n, { ...floats, shape: [0, 3] });
     expect(await y.tolist()).toEqual([]);
@@ -60,6 +66,10 @@ describe("unsafeFromPointer", () => {
     [
       "ERR_VALUE unsafeFromPointer: expected pointer to be an address, got 18446744073709551612",
       () => unsafeFromPointer(2n ** 64n - 4n, floats),
+    ],
+    [
+      "ERR_KIND unsafeFromPointer: expected owner to be an object or null, got a number",
+      () => unsafeFromPointer(8n, { ...floats, owner: wrong(5) }),
     ],
     [
       "ERR_VALUE unsafeFromPointer: expected pointer to be a multiple of 4, got 6",
