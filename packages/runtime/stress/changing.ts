@@ -47,7 +47,8 @@ export function broadcast(world: World): void {
   const { shape } = src.view;
   const suits = (box: Box) => {
     const dims = box.view.shape.slice(box.view.shape.length - shape.length);
-    return box.view.isWritable && dims.join() === shape.join() && box !== src;
+    const isSame = dims.join() === shape.join();
+    return isSame && box !== src && box.view.isWritable && box.view.size > 0;
   };
   const dst = computable(world, suits);
   if (dst === undefined) return;
