@@ -1,3 +1,3 @@
 import { presetWith } from "../../tooling/vitest/preset.js";
 
-export default presetWith({ emulated: ["cuda*", "file-loading"] });
+export default presetWith({ emulated: ["cuda*", "file-loading", "stress"] });

@@ -43,7 +43,7 @@ class Capture : public std::enable_shared_from_this<Capture> {
   cudaError_t allocate(cuda::Stream stream, uint64_t bytes, bool zero, Storage** storage);
 
   // JavaScript has no handle of the storage any more: if this capture allocated it and one stream
-  // alone has used it, what that stream allocates next may take it over.
+  // alone has used it, which takes part, what that stream allocates next may take it over.
   void recycle(Storage* storage);
 
   // Records that the host's bytes, as they are now, are written to `dst` at every launch.

@@ -2,6 +2,7 @@
 // hand out belongs to the caller; what they need in between they dispose themselves, which is safe
 // at once, because memory is freed in the order of its streams.
 import { deviceOrdinal } from "./arguments.js";
+import { refuseInCapture } from "./capturing.js";
 import { type DType, dtypeBytes, dtypeCode } from "./dtypes.js";
 import { disposedError, valueError } from "./errors.js";
 import {
@@ -141,6 +142,7 @@ export function moveBlock<D extends DType>(
   device: DeviceName,
   streams: MoveStreams,
 ): BlockOf<D> {
+  if (src.device !== "cpu" && elementCount(src.shape) > 0) refuseInCapture(op);
   // Whichever of the two dtypes is smaller crosses the bus.
   const crossing = dtypeBytes(dtype) < dtypeBytes(src.dtype) ? dtype : src.dtype;
   const ready = crossing === src.dtype && isDense(src);
@@ -165,6 +167,7 @@ export function copyAcross(op: string, dst: Block, src: Block, streams: MoveStre
     copyBlock(dst, { ...src, ...expandLayout(src, dst.shape) }, streams.dst);
     return;
   }
+  if (src.device !== "cpu") refuseInCapture(op);
   const alike = dst.dtype === src.dtype && sameNumbers(dst.shape, src.shape);
   if (alike && isDense(dst) && isDense(src)) {
     crossDevices(dst, src, streams);

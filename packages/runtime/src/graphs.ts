@@ -1,3 +1,4 @@
+import { whileCapturing } from "./capturing.js";
 import { usableDevice } from "./devices.js";
 import { Disposing } from "./disposing.js";
 import { type Coded, disposedError, kindError, withCode } from "./errors.js";
@@ -72,8 +73,8 @@ export class CudaGraph extends Disposing {
     const stream = options.stream ?? currentStream(op, usableDevice(op, "cuda:0"));
     native().beginCapture(checkStream(op, stream));
     try {
-      withStream(stream, () => {
-        callSynchronously(op, fn, promiseError);
+      whileCapturing(() => {
+        withStream(stream, () => void callSynchronously(op, fn, promiseError));
       });
     } catch (error) {
       native().abandonCapture();

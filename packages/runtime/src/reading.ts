@@ -1,6 +1,7 @@
 // Reading tensors back into JavaScript's arrays.
 import { types } from "node:util";
 import { convertBlock, live } from "./blocks.js";
+import { refuseInCapture } from "./capturing.js";
 import { describe, listOf, shapeText, withArticle } from "./describe.js";
 import { type DType, dataDType, dtypeBytes, type TypedArray } from "./dtypes.js";
 import { dtypeError, kindError, shapeError, valueError } from "./errors.js";
@@ -143,6 +144,7 @@ async function read(op: string, tensor: Tensor, dtype: DType, into: Uint8Array):
     if (isTurnDue()) await turn();
     return;
   }
+  if (into.length > 0) refuseInCapture(op);
   const source = denseSource(op, tensor, dtype);
   let arrival: Promise<void> | undefined;
   try {
@@ -157,6 +159,7 @@ async function read(op: string, tensor: Tensor, dtype: DType, into: Uint8Array):
 }
 
 function readSync(op: string, tensor: Tensor, dtype: DType, into: Uint8Array): void {
+  if (into.length > 0 && tensor.device !== "cpu") refuseInCapture(op);
   const source = denseSource(op, tensor, dtype);
   try {
     if (into.length > 0) {

@@ -6,7 +6,7 @@ import type { World } from "./world.js";
 
 const maxGraphs = 6;
 
-/** Records what `fn` does on a lane; null if that is refused, with the error that it threw. */
+/** Records what `fn` does on a lane; the error if it is refused. */
 function record(world: World, fn: (recording: Recording) => unknown): GraphRecord | Error {
   const { devices, random } = world;
   const device = random.oneIn(5) ? random.pick(devices) : devices[0]!;
@@ -118,7 +118,10 @@ export function launch(world: World): void {
   const lane = random.find(world.lanes, ({ device }) => device === record.device)!;
   world.log(`launch ${record.name} on ${lane.name}`);
   const call = () => record.graph.launch(world.streamOf(lane));
-  if (world.isRecorded(lane)) return world.refused("ERR_CAPTURE", call);
+  if (world.isRecorded(lane)) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   world.order.wait(lane, record.launched);
   world.work(lane, record.reads, record.writes, call, () => record.run());
   record.launched = world.order.now(lane);

@@ -6,15 +6,12 @@ import { bytesOf, dtypes, largest } from "./values.js";
 import type { Box, World } from "./world.js";
 
 /** A box that kernels can work on, and that fits. */
-function someBox(world: World, fits: (box: Box) => boolean = () => true): Box | undefined {
-  return world.random.find(
-    world.boxes,
-    (box) => box.view.size <= world.limits.computed && fits(box),
-  );
+function computable(world: World, fits: (box: Box) => boolean = () => true): Box | undefined {
+  return world.someBox((box) => box.view.size <= world.limits.computed && fits(box));
 }
 
 export function fill(world: World): void {
-  const box = someBox(world, ({ view }) => view.isWritable);
+  const box = computable(world, ({ view }) => view.isWritable);
   if (box === undefined) return;
   const { view, tensor } = box;
   const lane = world.current(view.memory.device);
@@ -31,46 +28,48 @@ export function fill(world: World): void {
 
 /** From a tensor of any device, dtype and size: of the shorter one's elements. */
 export function copyFrom(world: World): void {
-  const dst = someBox(world, ({ view }) => view.isWritable && view.isDense && view.size > 0);
+  const dst = computable(world, ({ view }) => view.isWritable && view.isDense && view.size > 0);
   if (dst === undefined) return;
-  const src = someBox(world, ({ view }) => view.isDense && view.size > 0);
+  const src = computable(world, ({ view }) => view.isDense && view.size > 0);
   if (src === undefined) return;
   const length = Math.min(dst.view.size, src.view.size);
   const part = ({ view, tensor }: Box) => ({
     tensor: tensor.view(view.size).narrow(0, view.size - length, length),
     view: view.as([view.size]).narrow(0, view.size - length, length),
   });
-  copy(world, dst, part(dst), part(src), `copy ${length} of ${src.name} to ${dst.name}`);
+  copy(world, part(dst), part(src), `copy ${length} of ${src.name} to ${dst.name}`);
 }
 
 /** A whole tensor of any strides, as often as it has room. */
 export function broadcast(world: World): void {
-  const src = someBox(world, ({ view }) => view.size > 0 && view.shape.length < 4);
+  const src = computable(world, ({ view }) => view.size > 0 && view.shape.length < 4);
   if (src === undefined) return;
   const { shape } = src.view;
   const suits = (box: Box) => {
     const dims = box.view.shape.slice(box.view.shape.length - shape.length);
     return box.view.isWritable && dims.join() === shape.join() && box !== src;
   };
-  const dst = someBox(world, suits);
+  const dst = computable(world, suits);
   if (dst === undefined) return;
   const count = dst.view.size / src.view.size;
   const view = count === 1 ? src.view : src.view.repeated(count);
-  copy(world, dst, dst, { tensor: src.tensor, view }, `copy ${src.name} all over ${dst.name}`);
+  copy(world, dst, { tensor: src.tensor, view }, `copy ${src.name} all over ${dst.name}`);
 }
 
 type Part = Pick<Box, "tensor" | "view">;
 
-function copy(world: World, { name, id }: Box, dst: Part, src: Part, text: string): void {
+function copy(world: World, dst: Part, src: Part, text: string): void {
   const [to, from] = [dst.view.memory, src.view.memory];
   const lane = world.current(to.device);
   world.log(`${text} on ${lane?.name ?? "cpu"}`);
   const call = () => dst.tensor.copyFrom(src.tensor);
-  if (isRefused(world, from, to)) return world.refused("ERR_CAPTURE", call);
+  if (isRefused(world, from, to)) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   const fixed = from.device === "cpu" || from.device !== to.device ? src.view.gather() : null;
   const apply = () => dst.view.scatter(fixed ?? src.view.gather());
   across(world, { from, to, isStraight: src.view.isDense }, () => void call(), apply);
-  if (!world.boxes.some((box) => box.id === id)) world.fail(`${name} is gone`);
 }
 
 /** During a capture, what would wait for a device is refused; so are copies between two. */
@@ -124,7 +123,7 @@ function betweenGpus<T>(
 }
 
 export function convert(world: World): void {
-  const box = someBox(world);
+  const box = computable(world);
   if (box === undefined) return;
   const { memory, shape } = box.view;
   const dtype = world.random.pick(dtypes);
@@ -143,14 +142,17 @@ export function convert(world: World): void {
 
 export function move(world: World): void {
   const device = world.someDevice();
-  const box = someBox(world, ({ view }) => view.memory.device !== device && view.size > 0);
+  const box = computable(world, ({ view }) => view.memory.device !== device && view.size > 0);
   if (box === undefined) return;
   const { memory, shape } = box.view;
   const dtype = world.random.oneIn(3) ? world.random.pick(dtypes) : memory.dtype;
   world.log(`${box.name} to ${dtype} on ${world.current(device)?.name ?? "cpu"}`);
   const view = new View(new Memory(device, dtype, box.view.size), shape);
   const call = () => box.tensor.to({ device, dtype }) as Tensor;
-  if (isRefused(world, memory, view.memory)) return world.refused("ERR_CAPTURE", call);
+  if (isRefused(world, memory, view.memory)) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   const values = box.view.gather();
   const isStraight = box.view.isDense && bytesOf[dtype] >= bytesOf[memory.dtype];
   const crossing = { from: memory, to: view.memory, isStraight };
@@ -162,7 +164,7 @@ export function move(world: World): void {
 
 /** Another tensor on the same memory. */
 export function show(world: World): void {
-  const box = world.random.find(world.boxes, ({ view }) => view.shape.length < 6);
+  const box = world.someBox(({ view }) => view.shape.length < 6);
   if (box === undefined) return;
   const { random } = world;
   const { tensor, view } = box;
@@ -195,7 +197,7 @@ export function show(world: World): void {
 }
 
 export function dispose(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   world.log(`dispose ${box.name}`);
   box.tensor.dispose();
@@ -206,7 +208,7 @@ export function dispose(world: World): void {
 
 /** The garbage collector finds it. */
 export function drop(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   world.log(`drop ${box.name}`);
   world.remove(box);

@@ -109,7 +109,7 @@ function createFrom(world: World, shape: readonly number[]): void {
 }
 
 export function createClone(world: World): void {
-  const source = world.random.find(world.boxes, () => true);
+  const source = world.someBox();
   if (source === undefined) return;
   const { device, dtype } = source.view.memory;
   const lane = world.current(device);
@@ -127,7 +127,7 @@ export function createClone(world: World): void {
 }
 
 export function createJoined(world: World): void {
-  const first = world.random.find(world.boxes, ({ view }) => isShort(world, view));
+  const first = world.someBox(({ view }) => isShort(world, view));
   if (first === undefined) return;
   const { device, dtype } = first.view.memory;
   const rows = first.view.shape.slice(1).join();

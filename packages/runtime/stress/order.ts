@@ -59,8 +59,9 @@ export class Order {
       const write = this.#uses.get(memory)?.write;
       if (write) need(...write);
     }
-    for (const memory of writes)
-      this.#uses.get(memory)?.reads.forEach((n, other) => need(other, n));
+    for (const memory of writes) {
+      for (const read of this.#uses.get(memory)?.reads ?? []) need(...read);
+    }
     return before;
   }
 

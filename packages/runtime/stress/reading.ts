@@ -24,12 +24,13 @@ function check(world: World, box: Box, how: string, got: Values, expected: Int16
 }
 
 export function readNow(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   const { memory, size } = box.view;
   world.log(`dataSync of ${box.name} on ${world.current(memory.device)?.name ?? "cpu"}`);
   if (world.recording !== null && memory.device !== "cpu" && size > 0) {
-    return world.refused("ERR_CAPTURE", () => box.tensor.dataSync());
+    world.refused("ERR_CAPTURE", () => box.tensor.dataSync());
+    return;
   }
   const [got, expected] = read(world, box, () => box.tensor.dataSync());
   check(world, box, "dataSync", got as Values, expected);
@@ -37,7 +38,7 @@ export function readNow(world: World): void {
 
 /** A read whose promise is left to itself. */
 export function readLater(world: World): void {
-  const box = world.random.find(world.boxes, () => true);
+  const box = world.someBox();
   if (box === undefined) return;
   const { memory, size } = box.view;
   const [how, start] = someRead(world, box);

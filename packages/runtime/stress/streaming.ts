@@ -30,7 +30,8 @@ export function disposeStream(world: World): void {
   if (lane === undefined) return;
   if (world.isRecorded(lane)) {
     world.log(`dispose ${lane.name}, which is being captured`);
-    return world.refused("ERR_CAPTURE", () => world.streamOf(lane).dispose());
+    world.refused("ERR_CAPTURE", () => world.streamOf(lane).dispose());
+    return;
   }
   if (lane.streams.length === 1) {
     lane.mark = world.mark(lane);
@@ -78,7 +79,10 @@ export function waitForEvent(world: World): void {
   if (joins && order !== mark.order) return; // fork() does that
   world.log(`${lane.name} waits for an event of ${mark.lane.name}`);
   const wait = () => world.streamOf(lane).wait(mark.event);
-  if (order !== mark.order) return world.refused("ERR_CAPTURE", wait);
+  if (order !== mark.order) {
+    world.refused("ERR_CAPTURE", wait);
+    return;
+  }
   wait();
   order.wait(lane, mark.clock);
 }
@@ -87,7 +91,10 @@ export function queryEvent(world: World): void {
   const mark = world.random.find(world.marks, () => true);
   if (mark === undefined) return;
   world.log(`query an event of ${mark.lane.name}`);
-  if (isCaptured(world, mark)) return world.refused("ERR_CAPTURE", () => mark.event.query());
+  if (isCaptured(world, mark)) {
+    world.refused("ERR_CAPTURE", () => mark.event.query());
+    return;
+  }
   if (mark.event.query()) world.order.reach(mark.clock);
 }
 
@@ -137,7 +144,10 @@ export function synchronizeNow(world: World): void {
   const lane = world.random.pick(world.lanes);
   world.log(`synchronizeSync ${lane.name}`);
   const call = () => world.streamOf(lane).synchronizeSync();
-  if (world.recording !== null) return world.refused("ERR_CAPTURE", call);
+  if (world.recording !== null) {
+    world.refused("ERR_CAPTURE", call);
+    return;
+  }
   const clock = world.order.now(lane);
   call();
   world.order.reach(clock);

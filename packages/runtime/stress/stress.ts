@@ -17,7 +17,7 @@ export interface StressOptions {
   isAlone?: boolean;
 }
 
-/** Acts at random until it is told to end. Throws at the first thing that is not as it has to be. */
+/** Acts at random until it is told to end. Throws at the first thing that is not as expected. */
 export async function stress(options: StressOptions): Promise<World> {
   const { seed, devices, limits, until, report = () => {}, isAlone = true } = options;
   for (const device of devices) CudaStream.default(device);

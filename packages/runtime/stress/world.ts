@@ -25,7 +25,7 @@ export interface Box {
 /** What the program has found wrong. */
 export class StressFailure extends Error {}
 
-const keptLines = 400;
+const keptLines = 200;
 
 export class World {
   readonly random: Random;
@@ -110,7 +110,7 @@ export class World {
   }
 
   isRecorded(lane: Lane | null): boolean {
-    return lane !== null && this.recording !== null && this.recording.lanes.has(lane);
+    return lane !== null && this.recording?.lanes.has(lane) === true;
   }
 
   orderOf(lane: Lane): Order {
@@ -128,6 +128,12 @@ export class World {
       this.fail(`expected [${view.shape}] of ${view.memory.dtype}, got ${tensor}`);
     }
     return box;
+  }
+
+  /** One that fits, often of the newest. */
+  someBox(fits: (box: Box) => boolean = () => true): Box | undefined {
+    const newest = this.random.oneIn(2) ? this.random.find(this.boxes.slice(-4), fits) : undefined;
+    return newest ?? this.random.find(this.boxes, fits);
   }
 
   /** Boxes made from now on have this id or a larger one. */
@@ -179,8 +185,9 @@ export class World {
     this.streamOf(lane).wait(mark.event);
     this.orderOf(lane).wait(lane, mark.clock);
     if (mark === other.mark) return;
-    if (this.random.oneIn(2)) mark.event.dispose();
-    else if (this.random.oneIn(2)) this.marks.push(mark);
+    const fate = this.random.pick(["disposed", "disposed", "kept", "dropped"]);
+    if (fate === "disposed") mark.event.dispose();
+    if (fate === "kept") this.marks.push(mark);
   }
 
   /** An event behind all that the lane has been given. */

@@ -7,6 +7,7 @@ import {
   explain,
   full,
   isAvailable,
+  memoryStats,
   ones,
   type Tensor,
   withStream,
@@ -27,9 +28,9 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
   const capture = (fn: () => unknown) => CudaGraph.capture(fn);
   const main = () => CudaStream.default(device);
   const failures: Failure[] = [
-    [`ERR_CAPTURE readSync: ${cannotWait}`, () => capture(() => (x as Tensor).dataSync())],
+    [`ERR_CAPTURE dataSync: ${cannotWait}`, () => capture(() => (x as Tensor).dataSync())],
     [`ERR_CAPTURE synchronizeSync: ${cannotWait}`, () => capture(() => main().synchronizeSync())],
-    [`ERR_CAPTURE transfer: ${cannotWait}`, () => capture(() => (x as Tensor).to("cpu"))],
+    [`ERR_CAPTURE to: ${cannotWait}`, () => capture(() => (x as Tensor).to("cpu"))],
     [
       "ERR_CAPTURE capture: cannot begin during another capture",
       () => capture(() => capture(() => 1)),
@@ -80,6 +81,30 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
     graph.launch();
     await expectAll(z, 6);
     await (side as CudaStream).synchronize();
+  });
+
+  test("what is refused leaves nothing of it in the graph", async () => {
+    const half = ones([1000], { device, dtype: "float16" });
+    await main().synchronize();
+    const { allocated } = memoryStats(device);
+    const refused: unknown[] = [];
+    const graph = CudaGraph.capture(() => {
+      for (const read of [
+        () => half.dataSync(),
+        () => half.to({ device: "cpu", dtype: "uint8" }),
+      ]) {
+        try {
+          read(); // converts first
+        } catch (error) {
+          refused.push((error as { code?: unknown }).code);
+        }
+      }
+    });
+    expect(refused).toEqual(["ERR_CAPTURE", "ERR_CAPTURE"]);
+    graph.launch();
+    half.dispose();
+    await main().synchronize();
+    expect(memoryStats(device).allocated).toBeLessThan(allocated);
   });
 
   test("a function that returns a promise is a TypeError", () => {

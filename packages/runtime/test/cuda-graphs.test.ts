@@ -148,6 +148,35 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
       },
     );
 
+    test("does not let a tensor take over memory that work outside of it still uses", async () => {
+      using side = new CudaStream({ device });
+      for (let i = 0; i < 20; i++) {
+        const [graph, y] = captured(() => {
+          const gone = full([256], 1, { device });
+          withStream(side, () => gone.fill(5)); // takes no part, so it runs
+          gone.dispose();
+          return full([256], 2, { device });
+        });
+        graph.launch();
+        await CudaStream.default(device).synchronize();
+        await side.synchronize();
+        await expectAll(y, 2);
+        graph.dispose();
+      }
+    });
+
+    test("lets other streams work on what its own stream has made before", async () => {
+      using side = new CudaStream({ device });
+      const x = full([1000], 3, { device });
+      const [, copies] = captured(() => {
+        const both = [withStream(side, () => x.clone())];
+        side.wait(CudaStream.default(device).record());
+        CudaStream.default(device).wait(side.record());
+        return both;
+      });
+      await expectAll(copies[0]!, 3);
+    });
+
     test("writes the arrays that became tensors inside at every launch", async () => {
       const values = new Float32Array([1, 2, 3]);
       const fromCpu = tensor([7, 8]);

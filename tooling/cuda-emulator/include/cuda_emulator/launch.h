@@ -1,7 +1,6 @@
 // Launches: the arguments are copied as the kernel's parameter types and travel to the library.
 #pragma once
 
-#include <new>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -31,13 +30,12 @@ template <typename... Params, typename... Args>
 inline cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Params...),
                                       Args&&... args) {
   static_assert((std::is_trivially_copyable_v<Params> && ...));
-  using Arguments = std::tuple<Params...>;
-  // Zeroed first: what is left in the gaps of an earlier call would look like an address in use.
-  alignas(Arguments) unsigned char arguments[sizeof(Arguments)]{};
-  new (arguments) Arguments(std::forward<Args>(args)...);
+  std::tuple<Params...> arguments(std::forward<Args>(args)...);
+  // What lies there else may look like an address that the kernel is given.
+  __builtin_clear_padding(&arguments);
   const cudaemu::KernelCall call{.kernel = reinterpret_cast<const void*>(kernel),
                                  .invoke = cudaemu::invoke<Params...>,
-                                 .arguments = arguments,
+                                 .arguments = &arguments,
                                  .argument_bytes = sizeof(arguments),
                                  .architecture = cudaemu::kArchitecture,
                                  .checked = cudaemu::kChecked};
