@@ -14,10 +14,10 @@ import {
   repoRoot,
 } from "./lib.mjs";
 
-/** RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; the static CUDA runtime needs it anyway. */
+/** ND-13: RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; static cudart needs it anyway. */
 const highestGlibc = "2.34";
 const exportedNames = ["napi_register_module_v1", "node_api_module_get_api_version_v1"];
-/** No libstdc++ (linked statically) and no libcuda (loaded when first used). */
+/** ND-18: no libstdc++ (linked statically) and no libcuda (loaded when first used). */
 const knownLibraries =
   /^(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$/;
 /** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */

@@ -70,8 +70,18 @@ function isClean(tool, folder) {
   // A suite that skipped everything, as without a GPU, has shown nothing.
   const ran = /^ *Tests .*\b[1-9]\d* passed/m.test(stdout);
   const clean = status === 0 && ran;
-  if (!clean) console.log(stdout.split("\n").slice(-60).join("\n"));
+  if (!clean) console.log(tellingLines(stdout).join("\n"));
   return clean;
+}
+
+/** The tool's first reports, and the end of what the suite printed. */
+function tellingLines(stdout) {
+  const isReport = (line) => line.startsWith("=========");
+  const lines = stdout.split("\n");
+  return [
+    ...lines.filter(isReport).slice(0, 60),
+    ...lines.filter((line) => !isReport(line)).slice(-60),
+  ];
 }
 
 function sanitize(tool, cwd, args) {
@@ -84,7 +94,12 @@ function sanitize(tool, cwd, args) {
       cwd,
       encoding: "utf8",
       maxBuffer: 2 ** 28,
-      env: { ...process.env, NO_COLOR: "1", WARPWRIGHT_SANITIZE: "1", WARPWRIGHT_BLOCK_CACHE: "0" },
+      env: {
+        ...process.env,
+        NO_COLOR: "1",
+        WARPWRIGHT_SANITIZE: tool,
+        WARPWRIGHT_BLOCK_CACHE: "0",
+      },
     },
   );
   if (error) throw new Failure(`cannot run compute-sanitizer: ${error.message}`);

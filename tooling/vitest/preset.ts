@@ -6,7 +6,7 @@ import { emulatedAddons, isEmulated } from "./emulated.js";
 import { SkipReporter } from "./skip-reporter.js";
 
 // What runs under compute-sanitizer (tooling/scripts/sanitize.mjs) repeats other tests.
-const withSanitized = process.env["WARPWRIGHT_SANITIZE"] === "1";
+const withSanitized = Boolean(process.env["WARPWRIGHT_SANITIZE"]); // the tool's name
 
 export interface PresetOptions {
   /** Names of the suites that `npm run test:emulated` runs: minutes, on two cores. */

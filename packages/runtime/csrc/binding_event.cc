@@ -40,8 +40,7 @@ const EventPointer& real_event_arg(const Napi::Value& value, const char* op) {
 Napi::Value record_event(const Napi::CallbackInfo& info) {
   constexpr char kOp[] = "record";
   const StreamHandle& handle = unwrap_stream(info[0], kOp);
-  EventPointer event =
-      record_shared_event(info.Env(), usable_stream(info.Env(), handle, kOp), kOp);
+  EventPointer event = record_shared_event(info.Env(), usable_stream(info.Env(), handle, kOp), kOp);
   return new_tagged(info.Env(), new EventPointer(std::move(event)), finalize, kEventTag);
 }
 

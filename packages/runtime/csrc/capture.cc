@@ -163,8 +163,8 @@ void Capture::recycle(Storage* storage) {
   // Whoever else holds a reference may still hand its memory out, and a stream that takes no part
   // in the capture may be at work on it.
   const std::lock_guard users_lock(storage->mutex);
-  found->second.idle = storage->references == 1 && storage->users.empty() &&
-                       storage->unknown_users.empty();
+  found->second.idle =
+      storage->references == 1 && storage->users.empty() && storage->unknown_users.empty();
 }
 
 cudaError_t Capture::write(cuda::Stream stream, void* dst, const void* src, size_t bytes) {

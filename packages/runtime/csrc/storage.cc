@@ -117,8 +117,8 @@ void let_owner_go(Storage& storage) {
   MemoryOwner::let_go(std::move(storage.owner));
 }
 
-// Streams that are not known, by way of their device; an event behind all of its streams would break
-// a capture on one of them.
+// Streams that are not known, by way of their device; an event behind all of its streams would
+// break a capture on one of them.
 cudaError_t wait_for_unknown(cuda::Stream waiter, int device) {
   cudaError_t status = cudaErrorStreamCaptureIsolation;
   unless_capturing([&] { status = cuda::wait_for_device(waiter, device); });

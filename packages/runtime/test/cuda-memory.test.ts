@@ -57,7 +57,7 @@ describe.skipIf(!isAvailable("cuda"))(`cuda${missing}`, () => {
   });
 
   test("[ND-07] tensors that a loop drops without awaiting do not fill the device", () => {
-    const [count, size] = isEmulated ? [600, 4 * MiB] : [4000, 64 * MiB];
+    const [count, size] = isEmulated ? [600, 4 * MiB] : [1000, 64 * MiB];
     const { allocated } = memoryStats(device);
     let most = 0;
     for (let i = 0; i < count; i++) {

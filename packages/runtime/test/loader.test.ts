@@ -43,7 +43,7 @@ const platform = `${process.platform}-${process.arch}`;
 const addonPath = (): string => join(whole.package, "prebuilds", platform, "runtime.node");
 
 describe("an installed package", () => {
-  test("imports without a word", () => {
+  test("[ND-18] imports without a word, driver or not", () => {
     const { stdout, stderr } = runModule(bare, 'import "@warpwright/runtime";');
     expect([stdout, stderr]).toEqual(["", ""]);
   });
@@ -62,7 +62,7 @@ describe("an installed package", () => {
     expect(report(whole).names[0]).toBe("cpu");
   });
 
-  test("without its addon answers what it can, and says what is missing", () => {
+  test("[ND-21] without its addon answers what it can, and says what is missing", () => {
     const { names, cuda, explain, error } = report(bare);
     expect({ names, cuda }).toEqual({ names: ["cpu"], cuda: false });
     expect(error).toMatchObject({ name: "Error", code: "ERR_LOAD" });
@@ -74,7 +74,7 @@ describe("an installed package", () => {
     expect(explain).toBe(`CUDA is not available: ${error?.message}`);
   });
 
-  test("with a damaged addon says so", () => {
+  test("[ND-21] with a damaged addon says so", () => {
     const damaged = install({ addon: false });
     const folder = join(damaged.package, "prebuilds", platform);
     mkdirSync(folder, { recursive: true });
