@@ -19,9 +19,16 @@ export interface Installed {
   remove(): void;
 }
 
+export interface InstallOptions {
+  /** Whether the package has its addon. */
+  addon: boolean;
+  /** How the folder's name begins. */
+  prefix?: string;
+}
+
 /** Builds the package from its sources into the node_modules of a new folder. */
-export function install({ addon }: { addon: boolean }): Installed {
-  const folder = mkdtempSync(join(tmpdir(), "warpwright-"));
+export function install({ addon, prefix = "warpwright-" }: InstallOptions): Installed {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
   const target = join(folder, "node_modules/@warpwright/runtime");
   mkdirSync(target, { recursive: true });
   cpSync(join(root, "package.json"), join(target, "package.json"));
@@ -51,12 +58,14 @@ export function runModule(
   { folder }: Installed,
   source: string,
   env: Record<string, string> = {},
+  user: { uid?: number; gid?: number } = {},
 ): Output {
   const args = ["--input-type=module", "-e", source];
   const { stdout, stderr, status } = spawnSync(process.execPath, args, {
     cwd: folder,
     encoding: "utf8",
     env: { PATH: process.env.PATH ?? "", ...env },
+    ...user,
   });
   return { stdout, stderr, status };
 }
