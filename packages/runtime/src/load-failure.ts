@@ -27,9 +27,7 @@ export function describeFailure(
   if (found?.name !== packageName) {
     return {
       reason: `${reason}, and this code is not in the package's own folder`,
-      remedy:
-        `where it was bundled, keep ${packageName} and @warpwright/runtime external, or set ` +
-        `${variable} to the addon's path`,
+      remedy: `where it was bundled, keep ${packageName} external, or set ${variable} to the addon's path`,
     };
   }
   const build = `run "${buildCommand(packageName)}"`;

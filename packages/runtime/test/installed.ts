@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, type SpawnSyncOptions, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -60,12 +60,23 @@ export function runModule(
   env: Record<string, string> = {},
   user: { uid?: number; gid?: number } = {},
 ): Output {
-  const args = ["--input-type=module", "-e", source];
+  return runNode(["--input-type=module", "-e", source], { cwd: folder, ...user }, env);
+}
+
+/** Runs a program that is in a file, from another folder. */
+export function runFile(path: string, env: Record<string, string> = {}): Output {
+  return runNode([path], { cwd: tmpdir() }, env);
+}
+
+function runNode(
+  args: readonly string[],
+  options: SpawnSyncOptions,
+  env: Record<string, string>,
+): Output {
   const { stdout, stderr, status } = spawnSync(process.execPath, args, {
-    cwd: folder,
+    ...options,
     encoding: "utf8",
     env: { PATH: process.env.PATH ?? "", ...env },
-    ...user,
   });
   return { stdout, stderr, status };
 }
