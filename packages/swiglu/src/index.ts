@@ -1,6 +1,7 @@
 import type { Tensor } from "@warpwright/runtime";
 import {
   checkFinite,
+  checkFloat32,
   checkOptions,
   type ElementwiseOptions,
   type GatedOptions,
@@ -81,21 +82,15 @@ export function swigluPair(gate: Tensor, up: Tensor, options: SwigluPairOptions 
 
 function scalarsOf(op: string, options: Scalars): [limit: number, alpha: number, up: number] {
   const { limit = Number.POSITIVE_INFINITY, alpha = 1, upOffset = 0 } = options;
-  if (limit !== Number.POSITIVE_INFINITY) checkFinite(op, "limit", limit, { above: 0 });
-  checkFinite(op, "alpha", alpha, { above: 0 });
-  checkFinite(op, "upOffset", upOffset);
-  // The kernel has them in float32, in which they have to stay what they are.
-  checkFloat32(op, "limit", limit, Math.fround(limit) > 0, " above 0");
-  checkFloat32(op, "alpha", alpha, isFloat32(alpha) && Math.fround(alpha) > 0, " above 0");
-  checkFloat32(op, "upOffset", upOffset, isFloat32(upOffset), "");
+  if (limit !== Number.POSITIVE_INFINITY) checkPositive(op, "limit", limit);
+  checkPositive(op, "alpha", alpha);
+  checkFloat32(op, "upOffset", upOffset);
   return [limit, alpha, upOffset];
 }
 
-function isFloat32(value: number): boolean {
-  return Number.isFinite(Math.fround(value));
-}
-
-function checkFloat32(op: string, name: string, value: number, fits: boolean, bound: string): void {
-  if (fits) return;
-  throw valueError(`${op}: expected ${name} to be a finite float32 number${bound}, got ${value}`);
+function checkPositive(op: string, name: string, value: number): void {
+  checkFinite(op, name, value, { above: 0 });
+  checkFloat32(op, name, value);
+  if (Math.fround(value) > 0) return;
+  throw valueError(`${op}: expected ${name} to be above 0 in float32, got ${value}`);
 }

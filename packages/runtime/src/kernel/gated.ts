@@ -6,14 +6,7 @@ import { shapeError } from "../errors.js";
 import type { Handle, StreamHandle } from "../native.js";
 import { streamFor } from "../streams.js";
 import type { Tensor } from "../tensor.js";
-import {
-  checkBoolean,
-  checkDevice,
-  checkDtype,
-  checkFloat,
-  checkOneOf,
-  checkShape,
-} from "./checks.js";
+import { checkBoolean, checkFloat, checkOneOf } from "./checks.js";
 import {
   checkResult,
   type ElementwiseOptions,
@@ -23,6 +16,7 @@ import {
 import { checkTensor, handleOf } from "./handles.js";
 import { newTensor } from "./memory.js";
 import { checkOverlap } from "./overlap.js";
+import { checkLike } from "./row-checks.js";
 import { packRows, type RowView, throughDenseRows } from "./rows.js";
 
 /** How gate and up lie in one tensor, and where the result goes. */
@@ -116,10 +110,7 @@ export function runGatedPair(
   const { out: given, stream: chosen } = options;
   checkTensor(op, "gate", gate);
   checkFloat(op, "gate", gate);
-  checkTensor(op, "up", up);
-  checkDtype(op, "up", up, gate.dtype);
-  checkShape(op, "up", up, gate.shape);
-  checkDevice(op, "up", up, gate.device);
+  checkLike(op, "up", up, gate);
   const stream = streamFor(op, gate.device, chosen);
   if (given !== undefined) {
     checkResult(op, given, gate.shape, gate);
