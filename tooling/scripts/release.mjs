@@ -41,8 +41,7 @@ export function release(args, programs) {
 function build({ env, node, turbo }) {
   env.WARPWRIGHT_REQUIRE_CUDA = "1";
   env.WARPWRIGHT_CUDA_ARCHS = releaseArchs;
-  turbo("build", ["--force"]);
-  turbo("test", ["--force"]);
+  turbo("build", ["test", "--force"]);
   node("check-binary.mjs", "--archs", releaseArchs);
 }
 
