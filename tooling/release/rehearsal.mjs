@@ -48,7 +48,7 @@ class Rehearsal {
     return [
       ["nothing is published while a changeset waits", this.#waitingChangeset],
       ["the first release versions every package", this.#firstVersions],
-      ["addons for too few architectures are refused", this.#incompleteAddons],
+      ["addons without CUDA, or for too few architectures, are refused", this.#incompleteAddons],
       ["a rehearsal is refused by any other registry", this.#otherRegistry],
       ["the first release publishes dependencies first", this.#firstRelease],
       ["npm install of a kernel alone brings the runtime, and runs", this.#firstInstall],
@@ -84,6 +84,8 @@ class Rehearsal {
   }
 
   async #incompleteAddons() {
+    const refused = await this.#workspace.refusal(["release", "--build"]);
+    assert.match(refused, /a release holds CUDA code, and nvcc was not found/);
     const text = await this.#workspace.refusal(["release", "--publish"]);
     assert.match(text, /rmsnorm (was built without CUDA|lacks one of)/);
     assert.equal(await this.#published(kernel), null);

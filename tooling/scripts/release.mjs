@@ -5,6 +5,7 @@ import { parseArgs } from "node:util";
 import {
   capture,
   Failure,
+  findNvcc,
   pendingChangesets,
   repoRoot,
   workspacePackages,
@@ -39,6 +40,7 @@ export function release(args, programs) {
 
 /** Never from the cache: what is published was compiled by this run. */
 function build({ env, node, turbo }) {
+  if (findNvcc() === null) throw new Failure("a release holds CUDA code, and nvcc was not found");
   env.WARPWRIGHT_REQUIRE_CUDA = "1";
   env.WARPWRIGHT_CUDA_ARCHS = releaseArchs;
   turbo("build", ["test", "--force"]);

@@ -49,6 +49,15 @@ describe("changeset version", () => {
   });
 });
 
+test("a package begins at 0.0.0, so that its first minor is 0.1.0", () => {
+  const unreleased = workspacePackages().filter(
+    ({ folder, manifest }) =>
+      !manifest.private && !fs.existsSync(path.join(repoRoot, folder, "CHANGELOG.md")),
+  );
+  const started = unreleased.filter(({ manifest }) => manifest.version !== "0.0.0");
+  expect(started.map(({ manifest }) => manifest.name)).toEqual([]);
+});
+
 function nextMinor(version: string): string {
   const [major, minor] = version.split(".").map(Number);
   return `${major}.${minor! + 1}.0`;
