@@ -43,9 +43,9 @@ await part("lint", async () => {
   await report.command("changesets of the branch", process.execPath, [changesets, "--base", base]);
 });
 await part("typecheck", () => bootstrap("typecheck"));
-await part("binaries", () => {
+await part("binaries", async () => {
   for (const { folder, manifest } of nativePackages()) {
-    report.check(`addon of ${manifest.name}`, () => {
+    await report.check(`addon of ${manifest.name}`, () => {
       const problems = checkAddon(path.join(repoRoot, folder), manifest);
       if (problems.length > 0) throw new Error(problems.join("\n"));
     });

@@ -103,12 +103,12 @@ export function workspacePackages(root = repoRoot) {
 }
 
 /** Files of these patterns that git knows or would add. */
-export function sourceFiles(patterns) {
+export function sourceFiles(patterns, root = repoRoot) {
   const kinds = ["--cached", "--others", "--exclude-standard"];
-  const names = capture("git", ["ls-files", "-z", ...kinds, "--", ...patterns], { cwd: repoRoot });
+  const names = capture("git", ["ls-files", "-z", ...kinds, "--", ...patterns], { cwd: root });
   if (names === null) throw new Failure("listing the sources needs a git checkout");
   const listed = names.split("\0").filter(Boolean);
-  return listed.filter((name) => fs.existsSync(path.join(repoRoot, name)));
+  return listed.filter((name) => fs.existsSync(path.join(root, name)));
 }
 
 /** The published packages that are built with the headers, by the script they all share. */
