@@ -1,15 +1,15 @@
 // What turbo's cache must and must not reuse. A copy of the checkout in another place builds from
 // the cache alone; then one file at a time is changed there, and turbo asked what it would run.
 import fs from "node:fs";
-import os from "node:os";
 import path from "node:path";
 import { platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
+import { copyCheckout } from "./checkout.mjs";
 import { output } from "./report.mjs";
 
 const buildTasks = ["build:native", "build:ts"];
 
 export async function checkCache(report) {
-  const copy = await copyCheckout();
+  const copy = copyCheckout("cache");
   const native = packagesWith("build:native");
   const aKernel = native.find((name) => name.endsWith("/rmsnorm"));
   const kernelFolder = folderOf(aKernel);
@@ -51,19 +51,6 @@ export async function checkCache(report) {
     );
   });
   fs.rmSync(copy, { recursive: true, force: true });
-}
-
-/** The files that git tracks or would add, and the fetched pnpm. */
-async function copyCheckout() {
-  const copy = fs.mkdtempSync(path.join(os.tmpdir(), "warpwright cache "));
-  const listed = await output("git", ["ls-files", "-z", "-co", "--exclude-standard"]);
-  for (const name of [...listed.split("\0").filter(Boolean), ".tools"]) {
-    const options = { recursive: true, verbatimSymlinks: true };
-    if (fs.existsSync(path.join(repoRoot, name))) {
-      fs.cpSync(path.join(repoRoot, name), path.join(copy, name), options);
-    }
-  }
-  return copy;
 }
 
 /** Both checkouts use this one's cache, wherever it is. */

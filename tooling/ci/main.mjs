@@ -2,6 +2,7 @@
 // to run.
 import fs from "node:fs";
 import path from "node:path";
+import { checkRelease } from "../release/rehearsal.mjs";
 import { checkAddon } from "../scripts/check-binary.mjs";
 import { findNvcc, nativePackages, repoRoot } from "../scripts/lib.mjs";
 import { checkCache } from "./cache.mjs";
@@ -50,6 +51,7 @@ await part("packaging", async () => {
   await checkConsumers(report, tarballs);
   fs.rmSync(tarballs.folder, { recursive: true, force: true });
 });
+await part("release", () => checkRelease(report));
 await part("cache", () => checkCache(report));
 await part("demo", () =>
   report.command("npm run demo", "npm", ["run", "demo", "--", "--device", "cpu"]),

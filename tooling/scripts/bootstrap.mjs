@@ -1,5 +1,6 @@
 // Every root script starts here, so that a fresh clone needs nothing but Node.js and a compiler:
 //   node tooling/scripts/bootstrap.mjs <task> [arguments for the task]
+//   node tooling/scripts/bootstrap.mjs <task> --help
 // It fetches the pinned pnpm, installs, records the toolchain, lets turbo build what is missing,
 // and then runs the task.
 import { createHash } from "node:crypto";
@@ -7,6 +8,7 @@ import fs from "node:fs";
 import path from "node:path";
 import { emulatedAddons } from "./emulated.mjs";
 import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./lib.mjs";
+import { release, version } from "./release.mjs";
 import { requireCompilers, requireNode } from "./requirements.mjs";
 import { writeToolchain } from "./toolchain.mjs";
 
@@ -23,9 +25,21 @@ const buildingTasks = new Set([
   "release",
 ]);
 const runtimeOnly = ["--filter=./packages/runtime..."];
+/** What `--help` says; a task that is not in takes no arguments. */
+const usages = {
+  build: "[arguments for turbo]",
+  demo: "[--device cpu|cuda:<index>] [arguments for the demo]",
+  test: "[files of tests, -t <name>, arguments for vitest]",
+  "test:gpu": "[files of tests, -t <name>, arguments for vitest]",
+  "test:emulated": "[files of tests, arguments for vitest]",
+  bench: "[<package's folder> [arguments for its benchmark]]",
+  stress: "[--emulated] [--device <device>] [--minutes <n>] [--seed <n>]",
+  typecheck: "[arguments for turbo]",
+  changeset: "[arguments for changesets]",
+  release: "[--build] [--publish] [--rehearsal]",
+};
 /** One package's failing test must not hide another's. */
 const allOfThem = "--continue=dependencies-successful";
-const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
 const toolsFolder = path.join(repoRoot, ".tools");
 const scripts = path.join(repoRoot, "tooling/scripts");
 
@@ -102,25 +116,14 @@ const tasks = {
 
   changeset: (args) => tool("changeset", args),
 
-  version() {
-    node("check-changesets.mjs");
-    tool("changeset", ["version"]);
-    pnpm(["install", "--lockfile-only"]);
-    tool("biome", ["check", "--write"]);
-  },
+  version: () => version(programs),
 
-  // Never from the cache: what is published was compiled by this run.
-  release() {
-    env.WARPWRIGHT_REQUIRE_CUDA = "1";
-    env.WARPWRIGHT_CUDA_ARCHS ??= releaseArchs;
-    turbo("build", ["--force"]);
-    turbo("test", ["--force"]);
-    node("check-binary.mjs", "--require-cuda");
-    tool("changeset", ["publish"]);
-  },
+  release: (args) => release(args, programs),
 };
 
 let toolchain;
+
+const programs = { env, node, pnpm, tool, turbo };
 
 function turbo(task, args) {
   // CI counts tests, also those whose results come from the cache.
@@ -175,8 +178,11 @@ function install() {
 
 runMain(() => {
   const [name, ...args] = process.argv.slice(2);
-  const task = tasks[name];
+  const task = Object.hasOwn(tasks, name ?? "") ? tasks[name] : undefined;
   if (!task) throw new Failure(`expected a task of ${Object.keys(tasks).join(", ")}, got ${name}`);
+  const usage = usages[name] === undefined ? "" : ` -- ${usages[name]}`;
+  if (["--help", "-h"].includes(args[0])) return console.log(`usage: npm run ${name}${usage}`);
+  if (usage === "" && args.length > 0) throw new Failure(`${name} takes no arguments, got ${args}`);
   requireNode();
   if (buildingTasks.has(name)) requireCompilers();
   fetchPnpm();

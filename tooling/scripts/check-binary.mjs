@@ -1,8 +1,9 @@
 // Gates on every staged addon of a published package: what it must find on a user's machine, what
 // it shows to other addons, how large it is, and that it holds the architectures it says.
-//   node tooling/scripts/check-binary.mjs [--require-cuda]
+//   node tooling/scripts/check-binary.mjs [--archs <architectures that a release holds>]
 import fs from "node:fs";
 import path from "node:path";
+import { parseArgs } from "node:util";
 import { expandArchs, inspectAddon } from "./elf.mjs";
 import {
   addonName,
@@ -12,6 +13,7 @@ import {
   platformFolder,
   readJson,
   repoRoot,
+  runMain,
 } from "./lib.mjs";
 
 /** ND-13: RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; static cudart needs it anyway. */
@@ -23,8 +25,11 @@ const knownLibraries =
 /** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */
 const usualMaxBytes = 8 * 2 ** 20;
 
-/** The problems of one package's addon, one sentence each. */
-export function checkAddon(folder, manifest, { requireCuda = false } = {}) {
+/**
+ * The problems of one package's addon, one sentence each. With architectures, in CMake's notation,
+ * it has to hold these and no others.
+ */
+export function checkAddon(folder, manifest, { requiredArchs } = {}) {
   const staged = path.join(folder, "prebuilds", platformFolder);
   const file = path.join(staged, `${addonName(manifest)}.node`);
   if (!fs.existsSync(file)) return [`${file} is missing`];
@@ -41,17 +46,24 @@ export function checkAddon(folder, manifest, { requireCuda = false } = {}) {
     [String(addon.archs) === String(archs), `holds [${addon.archs}], build-info says [${archs}]`],
     [info.version === manifest.version, `is of version ${info.version}, not ${manifest.version}`],
     [info.glibc === addon.glibc, `needs glibc ${addon.glibc}, build-info says ${info.glibc}`],
-    [info.cuda || !requireCuda, "was built without CUDA"],
   ];
+  if (requiredArchs !== undefined) {
+    const wanted = expandArchs(requiredArchs);
+    checks.push([info.cuda, "was built without CUDA"]);
+    checks.push([!info.cuda || String(archs) === String(wanted), `lacks one of [${wanted}]`]);
+  }
   return checks.filter(([good]) => !good).map(([, problem]) => `${manifest.name} ${problem}`);
 }
 
 if (isMain(import.meta.url)) {
-  const requireCuda = process.argv.includes("--require-cuda");
-  for (const { folder, manifest } of nativePackages()) {
-    const problems = checkAddon(path.join(repoRoot, folder), manifest, { requireCuda });
-    for (const problem of problems) console.error(problem);
-    if (problems.length > 0) process.exitCode = 1;
-    else console.log(`${manifest.name}: good`);
-  }
+  runMain(() => {
+    const { values } = parseArgs({ options: { archs: { type: "string" } } });
+    const requiredArchs = values.archs?.split(";");
+    for (const { folder, manifest } of nativePackages()) {
+      const problems = checkAddon(path.join(repoRoot, folder), manifest, { requiredArchs });
+      for (const problem of problems) console.error(problem);
+      if (problems.length > 0) process.exitCode = 1;
+      else console.log(`${manifest.name}: good`);
+    }
+  });
 }

@@ -1,62 +1,124 @@
-// The headers are compiled into every addon, but only as a devDependency, which changesets does not
-// follow: a change of theirs must name every native package, or users would keep the old binaries.
-//   node tooling/scripts/check-changesets.mjs [--base <commit>] [--root <checkout>]
-// Without a base it looks at everything since the last release, which the pending changesets
-// describe.
+// The headers and the Node-API packages are compiled into every addon, but only as devDependencies,
+// which changesets does not follow: a change of theirs must name every native package, or users
+// would keep the old binaries.
+//   node tooling/scripts/check-changesets.mjs [--base <commit>] [--release] [--root <checkout>]
+// Without a base it compares with the headers' last release, which all pending changesets describe;
+// with one, the changesets that the branch adds must describe what the branch changes. A release
+// needs the whole history.
 import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { capture, Failure, nativePackages, repoRoot, runMain } from "./lib.mjs";
+import { capture, Failure, nativePackages, repoRoot, runMain, workspacePackages } from "./lib.mjs";
 
 const compiledIn = ["packages/headers/include", "packages/headers/cmake"];
 const headersPackage = "@warpwright/headers";
+/** Only `changeset version` writes it. */
+const headersChangelog = "packages/headers/CHANGELOG.md";
 
 runMain(() => {
   const { values } = parseArgs({
-    options: { base: { type: "string" }, root: { type: "string", default: repoRoot } },
+    options: {
+      base: { type: "string" },
+      release: { type: "boolean", default: false },
+      root: { type: "string", default: repoRoot },
+    },
   });
   const git = (...args) => capture("git", args, { cwd: values.root });
   if (values.base === undefined && git("rev-parse", "--is-shallow-repository") === "true") {
-    return console.log("changesets: not checked, a shallow clone does not show the last release");
+    const problem = "a shallow clone does not show the last release";
+    if (values.release) throw new Failure(problem);
+    return console.log(`changesets: not checked, ${problem}`);
   }
-  if (!headersChanged(git, values.base ?? lastRelease(git))) {
-    return console.log("changesets: the headers did not change since the last release");
-  }
-  const named = namedPackages(path.join(values.root, ".changeset"));
-  const needed = [
-    headersPackage,
-    ...nativePackages(values.root).map(({ manifest }) => manifest.name),
+  const base = values.base === undefined ? lastRelease(git) : forkPoint(git, values.base);
+  const named = namedPackages(values.root, pendingChangesets(git, values));
+  const changes = [
+    ...headerChanges(git, base, values.root),
+    ...catalogChanges(git, base, values.root),
   ];
-  const missing = needed.filter((name) => !named.has(name));
-  if (missing.length > 0) {
+  for (const { what, packages } of changes) {
+    const missing = packages.filter((name) => !named.has(name));
+    if (missing.length === 0) continue;
+    const where = values.base === undefined ? "" : " of this branch";
     throw new Failure(
-      `packages/headers changed, and no changeset names ${missing.join(", ")}: npm run changeset`,
+      `${what} changed, and no changeset${where} names ${missing.join(", ")}: npm run changeset`,
     );
   }
-  console.log("changesets: the headers changed, and every native package is named");
+  const what = changes.map((change) => change.what).join(", ") || "nothing compiled into addons";
+  console.log(`changesets: ${what} changed since ${base ?? "the start"}, all packages are named`);
 });
 
-/** `changeset version` deletes the changesets that it released; null before the first time. */
+/** null before the first; HEAD while a new one is not committed yet. */
 function lastRelease(git) {
-  const released = ["log", "-1", "--diff-filter=D", "--format=%H", "--", ".changeset/*.md"];
-  return git(...released) || null;
+  if (git("status", "--porcelain", "--", headersChangelog)) return "HEAD";
+  return git("log", "-1", "--format=%H", "--", headersChangelog) || null;
 }
 
-function headersChanged(git, base) {
-  if (base === null) return true;
-  const changed = git("diff", "--name-only", base, "--", ...compiledIn);
-  if (changed === null) throw new Failure(`git does not know the commit ${base}`);
-  return changed !== "" || git("ls-files", "--others", "--exclude-standard", ...compiledIn) !== "";
+function forkPoint(git, base) {
+  const commit = git("merge-base", base, "HEAD");
+  if (commit === null) throw new Failure(`git knows no commit that HEAD shares with ${base}`);
+  return commit;
+}
+
+/** Names of files in .changeset; for a branch, those that it added or wrote to. */
+function pendingChangesets(git, { base, root }) {
+  const listed = fs
+    .readdirSync(path.join(root, ".changeset"))
+    .filter((name) => name.endsWith(".md") && name !== "README.md");
+  if (base === undefined) return listed;
+  const changed = changedFiles(git, forkPoint(git, base), [".changeset"]);
+  return listed.filter((name) => changed.includes(`.changeset/${name}`));
 }
 
 /** A changeset begins with front matter: a line of "package": bump for each. */
-function namedPackages(folder) {
-  const files = fs
-    .readdirSync(folder)
-    .filter((name) => name.endsWith(".md") && name !== "README.md");
-  const texts = files.map((name) => fs.readFileSync(path.join(folder, name), "utf8"));
+function namedPackages(root, changesets) {
+  const texts = changesets.map((name) =>
+    fs.readFileSync(path.join(root, ".changeset", name), "utf8"),
+  );
   const heads = texts.map((text) => text.split(/^---$/m)[1] ?? "");
   return new Set(
     heads.flatMap((head) => [...head.matchAll(/^["']?([^"':\n]+)["']?:/gm)].map((m) => m[1])),
   );
+}
+
+function headerChanges(git, base, root) {
+  const changed = base === null || changedFiles(git, base, compiledIn).length > 0;
+  return changed ? [{ what: "packages/headers", packages: builtWith(headersPackage, root) }] : [];
+}
+
+/** Of entries that a published package depends on; tools for development release nothing. */
+function catalogChanges(git, base, root) {
+  const file = "pnpm-workspace.yaml";
+  const before = catalog(base === null ? "" : (git("show", `${base}:${file}`) ?? ""));
+  const now = catalog(fs.readFileSync(path.join(root, file), "utf8"));
+  const published = workspacePackages(root).filter(({ manifest }) => !manifest.private);
+  return published.flatMap(({ manifest }) =>
+    Object.entries(manifest.dependencies ?? {})
+      .filter(([name, range]) => range === "catalog:" && before.get(name) !== now.get(name))
+      .map(([name]) => ({
+        what: `${name} in the catalog`,
+        packages: builtWith(manifest.name, root),
+      })),
+  );
+}
+
+/** The package, and for the headers whatever is compiled with them. */
+function builtWith(name, root) {
+  if (name !== headersPackage) return [name];
+  return [name, ...nativePackages(root).map(({ manifest }) => manifest.name)];
+}
+
+/** pnpm's catalog as a map: the indented lines below `catalog:`. */
+function catalog(text) {
+  const [, lines = ""] = /^catalog:\n((?: +.*\n?)*)/m.exec(text) ?? [];
+  return new Map(
+    [...lines.matchAll(/^ +["']?([^"'\s]+?)["']?: *(\S+)/gm)].map((m) => [m[1], m[2]]),
+  );
+}
+
+/** Committed since, changed since, or not added yet. */
+function changedFiles(git, base, paths) {
+  const changed = git("diff", "--name-only", base, "--", ...paths);
+  if (changed === null) throw new Failure(`git does not know the commit ${base}`);
+  const added = git("ls-files", "--others", "--exclude-standard", "--", ...paths) ?? "";
+  return `${changed}\n${added}`.split("\n").filter(Boolean);
 }

@@ -13,12 +13,13 @@ export const platformFolder = `${process.platform}-${process.arch}`;
 /** A problem that one sentence explains: printed without a stack. */
 export class Failure extends Error {}
 
-/** Runs main and turns a Failure into one line on stderr and exit code 1. */
+/** Runs main and turns a Failure, or an unknown option, into one line on stderr and exit code 1. */
 export async function runMain(main) {
   try {
     await main();
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
+    const explained = error instanceof Failure || error.code?.startsWith("ERR_PARSE_ARGS");
+    if (!explained) throw error;
     console.error(`warpwright: ${error.message}`);
     process.exitCode = 1;
   }

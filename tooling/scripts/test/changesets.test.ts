@@ -20,7 +20,20 @@ function versions(): Record<string, string> {
 }
 
 describe("changeset version", () => {
+  function version(): void {
+    const cli = createRequire(import.meta.url).resolve("@changesets/cli/bin.js");
+    const run = spawnSync(process.execPath, [cli, "version"], { cwd: copy.root, encoding: "utf8" });
+    expect(run.stderr + run.stdout).toContain("files have been updated");
+  }
+
   test("a minor of the runtime leaves the kernels alone", () => {
+    // Before their first release the packages are older than the range of their peers.
+    const published = workspacePackages(copy.root).filter(({ manifest }) => !manifest.private);
+    copy.addChangeset(
+      "minor",
+      published.map(({ manifest }) => manifest.name),
+    );
+    version();
     const before = versions();
     const kernels = workspacePackages(copy.root)
       .map(({ manifest }) => manifest)
@@ -28,9 +41,7 @@ describe("changeset version", () => {
     expect(kernels).not.toHaveLength(0);
 
     copy.addChangeset("minor", [runtime]);
-    const cli = createRequire(import.meta.url).resolve("@changesets/cli/bin.js");
-    const run = spawnSync(process.execPath, [cli, "version"], { cwd: copy.root, encoding: "utf8" });
-    expect(run.stderr + run.stdout).toContain("files have been updated");
+    version();
 
     const after = versions();
     expect(after[runtime]).toBe(nextMinor(before[runtime]!));
@@ -45,6 +56,7 @@ function nextMinor(version: string): string {
 
 describe("check-changesets", () => {
   const header = "packages/headers/include/warpwright/new.h";
+  const headersChangelog = "packages/headers/CHANGELOG.md";
 
   function check(...args: string[]): { status: number | null; text: string } {
     const script = path.join(repoRoot, "tooling/scripts/check-changesets.mjs");
@@ -54,30 +66,75 @@ describe("check-changesets", () => {
     return { status: run.status, text: run.stderr + run.stdout };
   }
 
-  function changeHeader(): void {
-    fs.mkdirSync(path.dirname(path.join(copy.root, header)), { recursive: true });
-    fs.writeFileSync(path.join(copy.root, header), "#pragma once\n");
+  function append(file: string, text: string): void {
+    fs.mkdirSync(path.dirname(path.join(copy.root, file)), { recursive: true });
+    fs.appendFileSync(path.join(copy.root, file), text);
+  }
+
+  function commit(): void {
+    copy.git("add", "--all");
+    copy.git("commit", "--quiet", "--allow-empty", "--message=change");
+  }
+
+  /** As `npm run version` leaves it. */
+  function release(): void {
+    for (const file of copy.changesets()) fs.rmSync(path.join(copy.root, file));
+    append(headersChangelog, "## next\n");
+    commit();
+  }
+
+  function replaceInCatalog(entry: string): void {
+    const file = path.join(copy.root, "pnpm-workspace.yaml");
+    const text = fs.readFileSync(file, "utf8");
+    const changed = text.replace(new RegExp(`^( +"?${entry}"?: ).*$`, "m"), "$1 999.0.0");
+    expect(changed).not.toBe(text);
+    fs.writeFileSync(file, changed);
   }
 
   const native = nativePackages().map(({ manifest }) => manifest.name);
+  const all = ["@warpwright/headers", ...native];
 
   test("nothing changed since the base", () => {
     expect(check("--base", "HEAD").status).toBe(0);
   });
 
-  test.each(["committed", "not committed"])("a changed header without a changeset: %s", (state) => {
-    changeHeader();
-    if (state === "committed") {
-      copy.git("add", "--all");
-      copy.git("commit", "--quiet", "--message=header");
-    }
-    const { status, text } = check("--base", state === "committed" ? "HEAD~1" : "HEAD");
+  test.each([
+    ["a header, committed", header, true],
+    ["a header, not committed", header, false],
+    ["the CMake module", "packages/headers/cmake/warpwright.cmake", true],
+  ])("a change without a changeset: %s", (_, file, committed) => {
+    append(file, "# changed\n");
+    if (committed) commit();
+    const { status, text } = check("--base", committed ? "HEAD~1" : "HEAD");
     expect(status).toBe(1);
-    for (const name of ["@warpwright/headers", ...native]) expect(text).toContain(name);
+    for (const name of all) expect(text).toContain(name);
+  });
+
+  test.each(["node-addon-api", "node-api-headers", "cmake-js"])(
+    "%s in the catalog is a change of the headers",
+    (entry) => {
+      release();
+      replaceInCatalog(entry);
+      for (const args of [[], ["--base", "HEAD"]]) {
+        const { status, text } = check(...args);
+        expect(status).toBe(1);
+        expect(text).toContain(`${entry} in the catalog changed`);
+        for (const name of all) expect(text).toContain(name);
+      }
+      copy.addChangeset("patch", all);
+      expect(check("--base", "HEAD").status).toBe(0);
+    },
+  );
+
+  test("a tool in the catalog releases nothing", () => {
+    release();
+    replaceInCatalog("vitest");
+    replaceInCatalog("@types/node");
+    expect(check().status).toBe(0);
   });
 
   test("a changeset that forgets one native package", () => {
-    changeHeader();
+    append(header, "#pragma once\n");
     copy.addChangeset("patch", ["@warpwright/headers", ...native.slice(1)]);
     const { status, text } = check("--base", "HEAD");
     expect(status).toBe(1);
@@ -85,22 +142,72 @@ describe("check-changesets", () => {
   });
 
   test("all of them named, in two changesets", () => {
-    changeHeader();
+    append(header, "#pragma once\n");
     copy.addChangeset("patch", ["@warpwright/headers"]);
     copy.addChangeset("minor", native);
     expect(check("--base", "HEAD").status).toBe(0);
   });
 
+  test("a branch does not hide behind the changesets of its base", () => {
+    append(header, "#pragma once\n");
+    copy.addChangeset("minor", all);
+    commit();
+    copy.git("checkout", "--quiet", "-b", "branch");
+    append(header, "// changed\n");
+    commit();
+    expect(check("--base", "main").status).toBe(1);
+    copy.addChangeset("patch", all);
+    commit();
+    expect(check("--base", "main").status).toBe(0);
+    // Nor does it answer for what its base got meanwhile.
+    copy.git("checkout", "--quiet", "main");
+    append("packages/headers/cmake/other.cmake", "# new\n");
+    commit();
+    copy.git("checkout", "--quiet", "branch");
+    expect(check("--base", "main").status).toBe(0);
+  });
+
   test("without a base, what the last release did not have counts", () => {
-    copy.addChangeset("minor", ["@warpwright/headers", ...native]);
-    changeHeader();
-    copy.git("add", "--all");
-    copy.git("commit", "--quiet", "--message=header");
+    copy.addChangeset("minor", all);
+    append(header, "#pragma once\n");
+    commit();
     expect(check().status).toBe(0);
-    copy.git("rm", "--quiet", ".changeset/change-1.md");
-    copy.git("commit", "--quiet", "--message=release");
-    expect(check().text).toContain("did not change since the last release");
-    fs.appendFileSync(path.join(copy.root, header), "// changed\n");
+    release();
+    expect(check().text).toContain("nothing compiled into addons changed");
+    append(header, "// changed\n");
     expect(check().status).toBe(1);
+  });
+
+  test("a deleted changeset is no release", () => {
+    release();
+    append(header, "#pragma once\n");
+    copy.addChangeset("patch", all);
+    commit();
+    for (const file of copy.changesets()) fs.rmSync(path.join(copy.root, file));
+    commit();
+    expect(check().status).toBe(1);
+  });
+
+  test("between npm run version and its commit", () => {
+    append(header, "#pragma once\n");
+    commit();
+    append(headersChangelog, "## next\n");
+    expect(check().status).toBe(0);
+  });
+
+  test("a shallow clone is no ground for a release", () => {
+    fs.writeFileSync(path.join(copy.root, ".git/shallow"), `${copy.git("rev-parse", "HEAD")}\n`);
+    expect(check()).toMatchObject({ status: 0, text: expect.stringContaining("not checked") });
+    expect(check("--release").status).toBe(1);
+  });
+
+  test.each([
+    [["--base", "no-such-branch"], "git knows no commit that HEAD shares with no-such-branch"],
+    [["--bse", "main"], "Unknown option '--bse'"],
+  ])("%j is refused in one line", (args, expected) => {
+    const { status, text } = check(...args);
+    expect(status).toBe(1);
+    expect(text).toContain(expected);
+    expect(text).not.toContain("    at ");
   });
 });

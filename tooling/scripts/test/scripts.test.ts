@@ -39,6 +39,24 @@ describe("requirements", () => {
   });
 });
 
+describe("tasks", () => {
+  const bootstrap = path.join(scripts, "bootstrap.mjs");
+
+  test.each([
+    [["bench", "--help"], 0, "usage: npm run bench -- [<package's folder>"],
+    [["release", "-h"], 0, "usage: npm run release -- [--build] [--publish] [--rehearsal]"],
+    [["lint", "--help"], 0, "usage: npm run lint\n"],
+    [["version", "patch"], 1, "version takes no arguments, got patch"],
+    [["constructor"], 1, "expected a task of install, build"],
+    [[], 1, "expected a task of install, build"],
+  ])("%j", (args, status, expected) => {
+    const run = spawnSync(process.execPath, [bootstrap, ...args], { encoding: "utf8" });
+    expect(run.status).toBe(status);
+    expect(run.stdout + run.stderr).toContain(expected);
+    expect(run.stderr).not.toContain("    at ");
+  });
+});
+
 describe("check-lines", () => {
   test("a line of 100 characters and a file of 300 lines are long enough", () => {
     const line = "é".repeat(100);
@@ -105,8 +123,14 @@ describe("check-binary", () => {
 
   test("a CPU build where CUDA is required", () => {
     stage(entryPoints, ["-nodefaultlibs", "-lc"], goodInfo);
-    const problems = checkAddon(folder, goodManifest, { requireCuda: true });
+    const problems = checkAddon(folder, goodManifest, { requiredArchs: ["80"] });
     expect(problems).toEqual(["@warpwright/none was built without CUDA"]);
+  });
+
+  test("an addon for other architectures than a release's", () => {
+    stage(entryPoints, ["-nodefaultlibs", "-lc"], { ...goodInfo, cuda: true, archs: ["90a-real"] });
+    const problems = checkAddon(folder, goodManifest, { requiredArchs: ["90a-real", "80"] });
+    expect(problems.join("\n")).toContain("lacks one of [80-real,80-virtual,90a-real]");
   });
 
   test("architectures in CMake's notation", () => {

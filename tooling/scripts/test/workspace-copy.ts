@@ -9,7 +9,10 @@ export interface WorkspaceCopy {
   root: string;
   /** Writes a changeset that releases the named packages. */
   addChangeset(bump: "patch" | "minor", names: readonly string[]): void;
-  git(...args: string[]): void;
+  /** Their files, relative to root. */
+  changesets(): string[];
+  /** Returns what git printed. */
+  git(...args: string[]): string;
   remove(): void;
 }
 
@@ -21,9 +24,13 @@ export function copyWorkspace(): WorkspaceCopy {
     fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
     fs.copyFileSync(path.join(repoRoot, file), path.join(root, file));
   }
-  const git = (...args: string[]): void => {
+  const git = (...args: string[]): string => {
     const identity = ["-c", "user.name=test", "-c", "user.email=test@localhost"];
-    execFileSync("git", [...identity, ...args], { cwd: root, stdio: "pipe" });
+    return execFileSync("git", [...identity, ...args], { cwd: root, encoding: "utf8" }).trim();
+  };
+  const changesets = (): string[] => {
+    const names = fs.readdirSync(path.join(root, ".changeset"));
+    return names.filter((name) => name.endsWith(".md")).map((name) => `.changeset/${name}`);
   };
   git("init", "--quiet", "--initial-branch=main");
   git("add", "--all");
@@ -31,9 +38,10 @@ export function copyWorkspace(): WorkspaceCopy {
   return {
     root,
     git,
+    changesets,
     addChangeset(bump, names) {
       const head = names.map((name) => `"${name}": ${bump}`).join("\n");
-      const file = `.changeset/change-${fs.readdirSync(path.join(root, ".changeset")).length}.md`;
+      const file = `.changeset/change-${changesets().length}.md`;
       fs.writeFileSync(path.join(root, file), `---\n${head}\n---\n\nChange something\n`);
     },
     remove: () => fs.rmSync(root, { recursive: true, force: true }),
