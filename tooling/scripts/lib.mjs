@@ -10,6 +10,9 @@ export const repoRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)
 /** The folder below prebuilds/ that this machine builds and loads. */
 export const platformFolder = `${process.platform}-${process.arch}`;
 
+/** What turbo hashes of this Node.js: tests that passed with one say nothing of another. */
+export const hashedVariables = { WARPWRIGHT_NODE: process.versions.node.split(".")[0] };
+
 /** A problem that one sentence explains: printed without a stack. */
 export class Failure extends Error {}
 
@@ -112,6 +115,22 @@ export function sourceFiles(patterns, root = repoRoot) {
 export function nativePackages(root = repoRoot) {
   return workspacePackages(root).filter(
     ({ manifest }) => !manifest.private && manifest.scripts?.["build:native"],
+  );
+}
+
+/** Names of the files in .changeset that wait for a release. */
+export function pendingChangesets(root = repoRoot) {
+  const names = fs.readdirSync(path.join(root, ".changeset"));
+  return names.filter((name) => name.endsWith(".md") && name !== "README.md");
+}
+
+/** pnpm's catalog as a map, from the text of pnpm-workspace.yaml: the lines below `catalog:`. */
+export function catalogVersions(
+  text = fs.readFileSync(path.join(repoRoot, "pnpm-workspace.yaml"), "utf8"),
+) {
+  const [, lines = ""] = /^catalog:\n((?: +.*\n?)*)/m.exec(text) ?? [];
+  return new Map(
+    [...lines.matchAll(/^ +["']?([^"'\s]+?)["']?: *(\S+)/gm)].map((m) => [m[1], m[2]]),
   );
 }
 

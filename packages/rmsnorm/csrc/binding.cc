@@ -18,13 +18,11 @@ void RmsNormFwd(const Napi::CallbackInfo& info) {
   args.stream();
   ww::Geometry geometry = args.geometry();
   const ww::Dtype dtype = args.float_dtype("dtype");
-  const ww::Dtype weight_dtype = args.float_dtype("weightDtype");
+  const ww::Dtype weight_dtype = args.param_dtype("weightDtype", weight, dtype);
   const int hidden_size = geometry.count32("hidden size");
   const ww::RowGrid grid = geometry.row_grid();
 
   args.require_pair(residual, residual_out);
-  if (weight.handle != nullptr && weight_dtype != dtype && weight_dtype != ww::Dtype::f32)
-    throw ww::value_error(info.Env(), "rmsnorm: expected weightDtype to be dtype or float32");
   const ww::RmsNormParams params{
       .grid = grid,
       .x = geometry.rows(x, dtype, grid, hidden_size),

@@ -39,15 +39,9 @@ struct RmsNormParams {
   RmsNormCasting casting;
 };
 
-// Columns are counted in an int, 16 bytes at a time.
-inline constexpr int kMaxHiddenSize = 1 << 30;
-
 // What both launchers require; they answer anything else with cudaErrorInvalidValue.
 inline bool is_valid(const RmsNormParams& params) {
-  const bool weight_fits = params.weight == nullptr || params.weight_dtype == params.dtype ||
-                           params.weight_dtype == Dtype::f32;
-  return params.hidden_size >= 0 && params.hidden_size <= kMaxHiddenSize && weight_fits &&
-         (params.residual.data == nullptr) == (params.residual_out.data == nullptr);
+  return has_valid_rows(params) && is_valid_param(params.weight, params.weight_dtype, params.dtype);
 }
 
 cudaError_t rmsnorm_fwd(const RmsNormParams& params, cudaStream_t stream);

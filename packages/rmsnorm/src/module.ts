@@ -2,11 +2,10 @@ import type { Device, DType, Tensor } from "@warpwright/runtime";
 import {
   checkBoolean,
   checkFinite,
+  checkHiddenSize,
   checkOptions,
-  checkTensor,
   newFilled,
   parseFloatDType,
-  shapeError,
   valueError,
 } from "@warpwright/runtime/kernel";
 import { type Casting, checkScalars, defaultEps, forward, type RmsnormOptions } from "./forward.js";
@@ -65,7 +64,7 @@ export class RMSNorm {
     checkOptions(op, options, optionNames);
     const { eps = defaultEps, elementwiseAffine = true, weightOffset = 0 } = options;
     const { casting = "float32", dtype = "float32", device = "cpu" } = options;
-    checkScalars(op, eps, weightOffset, casting);
+    checkScalars(op, { eps, weightOffset, casting });
     checkBoolean(op, "elementwiseAffine", elementwiseAffine);
     const weightDType = parseFloatDType(op, dtype);
     if (weightOffset !== 0 && !elementwiseAffine) {
@@ -91,13 +90,7 @@ export class RMSNorm {
   forward(x: Tensor, options: Pick<RmsnormOptions, "rstd" | "out" | "stream"> = {}): Tensor {
     checkOptions("RMSNorm.forward", options, forwardOptionNames);
     const { eps, weightOffset, casting } = this;
-    checkTensor("RMSNorm.forward", "x", x);
-    if (x.shape.at(-1) !== this.hiddenSize) {
-      throw shapeError(
-        `RMSNorm.forward: expected x with a last dimension of ${this.hiddenSize}, ` +
-          `got shape [${x.shape.join(", ")}]`,
-      );
-    }
+    checkHiddenSize("RMSNorm.forward", "x", x, this.hiddenSize);
     const all = { ...options, eps, weightOffset, casting };
     return forward("RMSNorm.forward", x, undefined, this.weight, all).out;
   }

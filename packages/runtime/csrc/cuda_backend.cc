@@ -68,6 +68,13 @@ bool is_sticky(cudaError_t status) {
   }
 }
 
+// CUDA says of all but these that the process has to end; on two H200s an illegal access on one
+// made every later call on the other fail with the same status.
+bool ends_all_devices(cudaError_t status) {
+  return is_sticky(status) && status != cudaErrorECCUncorrectable &&
+         status != cudaErrorNvlinkUncorrectable && status != cudaErrorContextIsDestroyed;
+}
+
 // Counted once, as devices neither come nor go: where one is lost, CUDA may fail to count them.
 cudaError_t device_count(int& count) {
   static std::atomic<int> counted{0};
@@ -155,7 +162,11 @@ cudaError_t record_event(Event event, Stream stream) {
 }
 
 cudaError_t query_event(int device, Event event, bool& done) {
-  const cudaError_t status = on_device(device, [&] { return cudaEventQuery(event); });
+  const cudaError_t status = on_device(device, [&] {
+    const auto queried = cudaEventQuery(event);
+    // Memory checkers take a wait, but not a query, for an order between streams.
+    return queried == cudaSuccess ? cudaEventSynchronize(event) : queried;
+  });
   done = status != cudaErrorNotReady;
   return done ? status : cudaSuccess;
 }

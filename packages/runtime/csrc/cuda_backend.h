@@ -49,6 +49,8 @@ const char* error_text(cudaError_t status);
 
 // Whether the status leaves its device unusable for the rest of the process.
 bool is_sticky(cudaError_t status);
+// Whether such a status leaves the other devices unusable too.
+bool ends_all_devices(cudaError_t status);
 
 // Creates no context on any device.
 Probe probe();

@@ -8,7 +8,8 @@
 
 namespace ww {
 
-// Notes a status other than success that a call on the device gave.
+// Notes a status other than success that a call on the device gave. Most that make a device
+// unusable do so to all devices of the process.
 void report_status(int32_t device, cudaError_t status);
 
 // Null inside while the device is usable, else the first error that made it unusable,

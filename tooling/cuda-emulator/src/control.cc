@@ -17,7 +17,7 @@ CUDAEMU_API void cudaemu_reset() {
   if (fault_status() == cudaSuccess) wait_for_everything();
   drop_all_entries();
   drop_captures();
-  clear_faults();
+  clear_fault();
 }
 
 CUDAEMU_API void cudaemu_set_seed(uint64_t seed) {

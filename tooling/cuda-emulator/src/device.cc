@@ -96,7 +96,7 @@ CUDAEMU_API cudaError_t cudaGetDevice(int* device) {
 CUDAEMU_API cudaError_t cudaSetDevice(int device) {
   const std::lock_guard lock(api_mutex());
   if (!is_device(device)) return settle(cudaErrorInvalidDevice);
-  if (fault_status(device) != cudaSuccess) return settle(fault_status(device));
+  if (fault_status() != cudaSuccess) return settle(fault_status());
   context = device;
   return cudaSuccess;
 }

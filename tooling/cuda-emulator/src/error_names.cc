@@ -55,6 +55,6 @@ CUDAEMU_API const char* cudaGetErrorString(cudaError_t status) {
   const std::lock_guard lock(cudaemu::api_mutex());
   if (status == cudaSuccess) return describe(status).text;
   static thread_local std::string report;
-  report = cudaemu::fault_report(status);
+  report = status == cudaemu::fault_status() ? cudaemu::fault_report() : "";
   return report.empty() ? describe(status).text : report.c_str();
 }

@@ -2,7 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
 #include <cstdarg>
 #include <cstdio>
 #include <cstring>
@@ -18,12 +17,10 @@ struct FaultState {
   std::string report;
 };
 
-auto& states() {
-  static auto& instance = *new std::array<FaultState, kDevices>;
+FaultState& state() {
+  static auto& instance = *new FaultState;
   return instance;
 }
-
-int blamed_device() { return running_device() < 0 ? current_device() : running_device(); }
 
 struct Symbol {
   std::string function;
@@ -58,36 +55,21 @@ std::string base_name(const std::string& path) { return path.substr(path.rfind('
 
 }  // namespace
 
-void set_fault(int device, cudaError_t status, std::string report) {
-  FaultState& state = states()[device];
-  if (state.status != cudaSuccess) return;
-  state.status = status;
-  state.report = std::move(report);
-}
-
 void set_fault(cudaError_t status, std::string report) {
-  set_fault(blamed_device(), status, std::move(report));
+  if (fault_status() == cudaSuccess) state() = {status, std::move(report)};
 }
 
-cudaError_t fault_status(int device) { return states()[device].status; }
-cudaError_t fault_status() { return fault_status(blamed_device()); }
+cudaError_t fault_status() { return state().status; }
+std::string fault_report() { return state().report; }
 
-std::string fault_report() { return states()[blamed_device()].report; }
-
-std::string fault_report(cudaError_t status) {
-  for (const FaultState& state : states())
-    if (state.status == status) return state.report;
-  return "";
-}
-
-void clear_faults() { states().fill({}); }
+void clear_fault() { state() = {}; }
 
 // Empty in the emulator itself, which a stack may overflow into.
 std::string source_line(const void* code) {
   Dl_info module{};
   Dl_info here{};
   dladdr(code, &module);
-  dladdr(reinterpret_cast<const void*>(clear_faults), &here);
+  dladdr(reinterpret_cast<const void*>(clear_fault), &here);
   if (module.dli_fbase == here.dli_fbase) return "";
   const std::string line = base_name(symbolize(code).line);
   return line.starts_with("??") ? "" : line.substr(0, line.find(' '));

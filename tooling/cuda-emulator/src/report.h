@@ -7,19 +7,13 @@
 
 namespace cudaemu {
 
-// The first fault of a device makes every later call on it fail until clear_faults().
-void set_fault(int device, cudaError_t status, std::string report);
-cudaError_t fault_status(int device);
-
-// Of the device whose stream is running or, between streams, of the calling thread's.
+// The first fault makes every later call fail, on whichever device, until clear_fault(): as CUDA
+// has it, where the process has to end.
 void set_fault(cudaError_t status, std::string report);
 cudaError_t fault_status();
 std::string fault_report();
 
-// Of whichever device has a fault of this status, else "".
-std::string fault_report(cudaError_t status);
-
-void clear_faults();
+void clear_fault();
 
 // "file.cu:12" or "" of an address in code; the name of the function that begins at an address.
 std::string source_line(const void* code);

@@ -31,10 +31,8 @@ Streams& streams() {
   return instance;
 }
 
-int device_at_work = -1;
-
 bool is_runnable(const CUstream_st& stream) {
-  if (fault_status(stream.device) != cudaSuccess) return false;
+  if (fault_status() != cudaSuccess) return false;
   return !stream.entries.empty() && (stream.entries.front().waits_for == nullptr ||
                                      stream.entries.front().waits_for->remaining == 0);
 }
@@ -44,11 +42,7 @@ void run_next(CUstream_st& stream) {
   stream.entries.pop_front();
   stream.clock.join(*entry.host);
   if (entry.waits_for != nullptr) stream.clock.join(entry.waits_for->clock);
-  if (entry.work != nullptr) {
-    device_at_work = stream.device;
-    entry.work(stream);
-    device_at_work = -1;
-  }
+  if (entry.work != nullptr) entry.work(stream);
   if (entry.records != nullptr) {
     entry.records->clock.join(stream.clock);
     if (--entry.records->remaining == 0) entry.records->reached = std::chrono::steady_clock::now();
@@ -99,8 +93,6 @@ void order_fault(const std::string& user, const char* problem, const Allocation&
 }
 
 }  // namespace
-
-int running_device() { return device_at_work; }
 
 CUstream_st* create_stream(int device) {
   Streams& s = streams();

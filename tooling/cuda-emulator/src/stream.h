@@ -52,9 +52,6 @@ void destroy_stream(CUstream_st* stream);
 CUstream_st* find_stream(cudaStream_t stream, int current_device);
 bool is_default(const CUstream_st& stream);
 
-// The device whose stream's work is running; -1 between streams.
-int running_device();
-
 // Whether the stream captures or not: submit() is for what the caller of CUDA asks for.
 void enqueue(CUstream_st& stream, Work work);
 void enqueue_wait(CUstream_st& stream, std::shared_ptr<RecordPoint> point);

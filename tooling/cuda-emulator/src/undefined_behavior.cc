@@ -37,8 +37,7 @@ void report(cudaError_t status, const cudaemu::Text& what, const SourceLocation&
   const auto text =
       cudaemu::format("%s in host code, %s", what.c_str(), cudaemu::format_site(site).c_str());
   std::fprintf(stderr, "cuda-emulator: %s\n", text.c_str());
-  for (int device = 0; device < cudaemu::kDevices; ++device)
-    cudaemu::set_fault(device, cudaErrorUnknown, text.c_str());
+  cudaemu::set_fault(cudaErrorUnknown, text.c_str());
 }
 
 void report(const char* what, const void* data) {

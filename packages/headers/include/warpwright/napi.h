@@ -83,8 +83,23 @@ class Arguments {
                                         b.name + ", or neither");
   }
 
+  // Not both left out.
+  void require_one(const TensorArg& a, const TensorArg& b) {
+    if (a.handle == nullptr && b.handle == nullptr)
+      throw kind_error(info_.Env(), std::string(op_) + ": expected " + a.name + " or " + b.name);
+  }
+
   // float32, float16 or bfloat16.
   Dtype float_dtype(const char* name) { return static_cast<Dtype>(integer(name, 3)); }
+
+  // That of a parameter which all rows share: `dtype` or float32, if it is given at all.
+  Dtype param_dtype(const char* name, const TensorArg& param, Dtype dtype) {
+    const Dtype found = float_dtype(name);
+    if (param.handle != nullptr && found != dtype && found != Dtype::f32)
+      throw value_error(info_.Env(),
+                        std::string(op_) + ": expected " + name + " to be dtype or float32");
+    return found;
+  }
 
   // Runs on_cpu(pool) or on_cuda(stream), by the tensors' device; both return a cudaError_t. In an
   // addon without CUDA on_cuda is never instantiated, so its launcher need not exist.

@@ -2,6 +2,7 @@
 // bit.
 #pragma once
 
+#include "warpwright/dtype.h"
 #include "warpwright/shared.cuh"
 
 namespace ww {
@@ -10,22 +11,39 @@ inline constexpr int kWarpSize = 32;
 inline constexpr unsigned kFullWarp = 0xffffffffu;
 
 struct Sum {
-  static constexpr float kIdentity = 0.0f;
+  using Value = float;
+  __device__ static float identity() { return 0.0f; }
   __device__ float operator()(float a, float b) const { return a + b; }
+};
+
+// Two sums for the barriers of one.
+struct PairSum {
+  using Value = Pair<float>;
+  __device__ static Value identity() { return {0.0f, 0.0f}; }
+  __device__ Value operator()(Value a, Value b) const {
+    return {a.first + b.first, a.second + b.second};
+  }
 };
 
 // NaN propagates, unlike fmaxf.
 struct Max {
-  static constexpr float kIdentity = -__builtin_inff();
+  using Value = float;
+  __device__ static float identity() { return -__builtin_inff(); }
   __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
 };
 
+__device__ inline float shuffle_xor(float x, int mask) {
+  return __shfl_xor_sync(kFullWarp, x, mask);
+}
+__device__ inline Pair<float> shuffle_xor(Pair<float> x, int mask) {
+  return {shuffle_xor(x.first, mask), shuffle_xor(x.second, mask)};
+}
+
 // All lanes take part; every lane gets the result.
 template <typename Op>
-__device__ inline float warp_reduce(float x, Op op = {}) {
+__device__ inline auto warp_reduce(typename Op::Value x, Op op = {}) {
 #pragma unroll
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2)
-    x = op(x, __shfl_xor_sync(kFullWarp, x, offset));
+  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) x = op(x, shuffle_xor(x, offset));
   return x;
 }
 
@@ -33,7 +51,8 @@ __device__ inline float warp_reduce(float x, Op op = {}) {
 template <typename Op>
 class WarpReduce {
  public:
-  __device__ float operator()(float x) { return warp_reduce<Op>(x); }
+  using Value = typename Op::Value;
+  __device__ Value operator()(Value x) { return warp_reduce<Op>(x); }
 };
 
 // Reductions over a block of kThreads threads, one barrier each. An object may be used again at
@@ -46,17 +65,19 @@ class BlockReduce {
   static constexpr int kWarps = kThreads / kWarpSize;
 
  public:
+  using Value = typename Op::Value;
+
   // Every thread gets the result.
-  __device__ float operator()(float x) {
-    __shared__ float partials[2][kWarps];
-    float* partial = partials[parity_];
+  __device__ Value operator()(Value x) {
+    __shared__ Value partials[2][kWarps];
+    Value* partial = partials[parity_];
     parity_ ^= 1;
     const int lane = threadIdx.x % kWarpSize;
     x = warp_reduce<Op>(x);
     if (lane == 0) partial[threadIdx.x / kWarpSize] = x;
     __syncthreads();
     // Every warp reduces the partials again, which saves a second barrier.
-    return warp_reduce<Op>(lane < kWarps ? partial[lane] : Op::kIdentity);
+    return warp_reduce<Op>(lane < kWarps ? partial[lane] : Op::identity());
   }
 
  private:
@@ -68,15 +89,17 @@ class BlockReduce {
 template <typename Op, int kThreads>
 class ClusterReduce {
  public:
-  __device__ float operator()(float x) {
-    __shared__ float totals[2];
-    float* total = &totals[parity_];
+  using Value = typename Op::Value;
+
+  __device__ Value operator()(Value x) {
+    __shared__ Value totals[2];
+    Value* total = &totals[parity_];
     parity_ ^= 1;
     x = block_reduce_(x);
     if (threadIdx.x == 0) *total = x;
     cluster_sync();
     const int lane = threadIdx.x % kWarpSize;
-    return warp_reduce<Op>(lane < cluster_size() ? *cluster_peer(total, lane) : Op::kIdentity);
+    return warp_reduce<Op>(lane < cluster_size() ? *cluster_peer(total, lane) : Op::identity());
   }
 
  private:

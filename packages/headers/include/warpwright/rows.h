@@ -2,9 +2,10 @@
 // dimensions that all its tensors share, each tensor with its own strides.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
-#include "warpwright/cuda_types.h"
+#include "warpwright/dtype.h"
 
 namespace ww {
 
@@ -31,5 +32,47 @@ struct Rows {
     return static_cast<T*>(data) + offset(grid, row);
   }
 };
+
+// Columns are counted in an int, 16 bytes at a time.
+inline constexpr int kMaxHiddenSize = 1 << 30;
+
+// The names that the shared parts of row-wise kernels expect in a params struct.
+template <typename P>
+concept RowParams = requires(const P& params) {
+  { params.grid } -> std::same_as<const RowGrid&>;
+  { params.hidden_size } -> std::same_as<const int&>;
+  { params.dtype } -> std::same_as<const Dtype&>;
+};
+
+// Those of a kernel that may add a residual to x first: both null, or the sum is written to
+// residual_out.
+template <typename P>
+concept AddedRowParams = RowParams<P> && requires(const P& params) {
+  { params.x } -> std::same_as<const Rows&>;
+  { params.residual } -> std::same_as<const Rows&>;
+  { params.residual_out } -> std::same_as<const Rows&>;
+};
+
+// Whether a launcher can take the sizes. What it does not take it answers with
+// cudaErrorInvalidValue, before anything else.
+template <RowParams P>
+bool has_valid_rows(const P& params) {
+  const bool fits = params.hidden_size >= 0 && params.hidden_size <= kMaxHiddenSize;
+  if constexpr (AddedRowParams<P>)
+    return fits && (params.residual.data == nullptr) == (params.residual_out.data == nullptr);
+  return fits;
+}
+
+// Whether there is nothing to do.
+template <RowParams P>
+bool has_no_rows(const P& params) {
+  return params.grid.num_rows() == 0 || params.hidden_size == 0;
+}
+
+// A parameter that all rows share, such as a weight: null, or hidden_size elements of the rows'
+// dtype or of float32.
+inline bool is_valid_param(const void* param, Dtype param_dtype, Dtype dtype) {
+  return param == nullptr || param_dtype == dtype || param_dtype == Dtype::f32;
+}
 
 }  // namespace ww

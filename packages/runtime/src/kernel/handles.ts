@@ -25,6 +25,20 @@ export function handleOf(tensor: Tensor): Handle {
   throw kindError(`handleOf: expected a Tensor, got ${describe(tensor)}`);
 }
 
+/**
+ * handleOf, or null for a tensor that is left out.
+ *
+ * @throws TypeError ERR_KIND; Error ERR_DISPOSED
+ *
+ * @example
+ * import { optionalHandle } from "@warpwright/runtime/kernel";
+ *
+ * optionalHandle(null); // null
+ */
+export function optionalHandle(tensor: Tensor | null): Handle | null {
+  return tensor === null ? null : handleOf(tensor);
+}
+
 /** Whether the value is a tensor of this copy of the runtime or another, disposed or not. */
 export function isTensor(value: unknown): value is Tensor {
   return handleIn(value) !== undefined;

@@ -37,7 +37,29 @@ export {
   checkWritable,
   type NumberBounds,
 } from "./checks.js";
-export { checkTensor, handleOf } from "./handles.js";
+export {
+  type ElementwiseCall,
+  type ElementwiseOptions,
+  elementwiseOptionNames,
+  runElementwise,
+} from "./elementwise.js";
+export {
+  type GatedCall,
+  type GatedOptions,
+  gatedOptionNames,
+  gatedPairOptionNames,
+  runGated,
+  runGatedPair,
+} from "./gated.js";
+export { checkTensor, handleOf, optionalHandle } from "./handles.js";
 export { fillOn, newFilled, newTensor } from "./memory.js";
 export { checkOverlap, type OverlapRule } from "./overlap.js";
+export { checkRowOutputs, type RowArguments, type RowTensors, runRows } from "./row-calls.js";
+export {
+  checkFloat32,
+  checkHiddenSize,
+  checkLike,
+  checkRowParameter,
+  checkRows,
+} from "./row-checks.js";
 export * from "./rows.js";
