@@ -78,9 +78,12 @@ async function checkAlone(report, registry, compiled) {
     await report.check(`${npm.name} install ${name} alone`, async () => {
       const consumer = new Consumer(npm, registry);
       fs.cpSync(compiled, path.join(consumer.folder, "compiled"), { recursive: true });
-      await consumer.add(name, "--omit=optional");
-      await consumer.run(process.execPath, ["use.mjs", name]);
-      consumer.remove();
+      try {
+        await consumer.add(name, "--omit=optional");
+        await consumer.run(process.execPath, ["use.mjs", name]);
+      } finally {
+        consumer.remove();
+      }
     });
   }
 }

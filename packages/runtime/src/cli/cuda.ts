@@ -63,8 +63,8 @@ export function findCuda(): CudaState {
 }
 
 /**
- * null too for an addon without CUDA, which is said of each package, and for devices that are hidden
- * on purpose.
+ * null too for an addon without CUDA, which is said of each package, and where somebody has hidden
+ * the devices.
  */
 export function driverProblem(probe: Probe, visible: string | undefined): Problem | null {
   const problem = cudaProblem(probe, visible);
