@@ -65,7 +65,7 @@ async function checkWithNpm(report, registry, files) {
         checkRefusal(consumer, name, new Set(files.keys())),
       );
     }
-    await report.check("[ND-09] npx doctor", () => checkDoctor(consumer));
+    await report.check(`[ND-09] ${npm.name} exec doctor`, () => checkDoctor(consumer));
     await checkBuilding(report, consumer, native);
   }
   consumer.remove();
@@ -108,6 +108,9 @@ async function checkWithPnpm(report, registry, manager, compiled) {
       }
     });
     await checkUse(report, manager.name, consumer);
+    await report.check(`[ND-09] ${manager.name} exec warpwright doctor`, () =>
+      checkDoctor(consumer),
+    );
     await report.check(`[ND-25] ${manager.name} ls --no-optional`, () => consumer.list());
   }
   consumer.remove();
@@ -160,8 +163,7 @@ async function checkRefusal(consumer, name, published) {
 }
 
 async function checkDoctor(consumer) {
-  const args = [npmCli, "exec", "--", runtime, "doctor", "--json"];
-  const { usable, packages } = JSON.parse(await consumer.run(process.execPath, args));
+  const { usable, packages } = JSON.parse(await consumer.warpwright(["doctor", "--json"]));
   const found = packages.map(({ name }) => name).join(", ");
   if (!usable || found !== names.join(", ")) throw new Error(`usable: ${usable}, found ${found}`);
 }
