@@ -207,7 +207,7 @@ describe.each(testDevices())("layernorm on %s", (device) => {
     expect(await x.data()).toEqual(before);
   });
 
-  test("undefined and null are both left out, and undefined options have their default", async () => {
+  test("undefined and null are both left out, undefined options have their default", async () => {
     const x = randn([2, 8], { seed: 1, device });
     const plain = await layernorm(x).data();
     expect(await layernorm(x, null, null, {}).data()).toEqual(plain);
