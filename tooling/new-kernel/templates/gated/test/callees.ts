@@ -60,15 +60,12 @@ export const callees = [packed, pair];
 /** The same with gate and up elsewhere in x. */
 export const placements = [
   ...callees,
-  ...[
-    { gate: "last" },
-    { interleaved: true },
-    { gate: "last", interleaved: true },
-  ].map((placement) =>
-    calleeOf({
-      ...packed,
-      call: (options: NewKernelOptions, x: Tensor) =>
-        newKernel(x, { ...options, ...(placement as NewKernelOptions) }),
-    }),
+  ...[{ gate: "last" }, { interleaved: true }, { gate: "last", interleaved: true }].map(
+    (placement) =>
+      calleeOf({
+        ...packed,
+        call: (options: NewKernelOptions, x: Tensor) =>
+          newKernel(x, { ...options, ...(placement as NewKernelOptions) }),
+      }),
   ),
 ];

@@ -7,10 +7,10 @@
 namespace ww {
 
 struct NewKernelParams {
-  RowGrid grid;   // num_rows, shared by all Rows
-  Rows x;         // (num_rows, hidden_size)
-  Rows out;       // (num_rows, hidden_size)
-  float* inverse; // (num_rows), or null
+  RowGrid grid;    // num_rows, shared by all Rows
+  Rows x;          // (num_rows, hidden_size)
+  Rows out;        // (num_rows, hidden_size)
+  float* inverse;  // (num_rows), or null
   int hidden_size;
   float eps;
   Dtype dtype;  // of x and out

@@ -43,12 +43,12 @@ cudaError_t new_kernel_fwd_cpu(const NewKernelParams& params, const ThreadPool& 
     for_each_row(params, pool, [&](int64_t row, const auto& parts) WW_VECTORISED {
       const T* x = params.x.row<const T>(params.grid, row);
       T* out = params.out.row<T>(params.grid, row);
-      const double sum_sq = parts.sum(
-          [&](int begin, int end) WW_VECTORISED { return sum_squares(x, begin, end); });
+      const double sum_sq =
+          parts.sum([&](int begin, int end) WW_VECTORISED { return sum_squares(x, begin, end); });
       const float inverse = static_cast<float>(1.0 / std::sqrt(sum_sq + params.eps));
       if (params.inverse != nullptr) params.inverse[row] = inverse;
-      parts.each(
-          [&](int begin, int end) WW_VECTORISED { write_scaled(x, out, begin, end, inverse); });
+      parts.each([&](int begin, int end)
+                     WW_VECTORISED { write_scaled(x, out, begin, end, inverse); });
     });
     return cudaSuccess;
   });
