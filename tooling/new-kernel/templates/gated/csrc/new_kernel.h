@@ -11,12 +11,13 @@ struct NewKernelParams {
   GatedRows rows;
 };
 
-// sigmoid(x), by the exponential that does not overflow.
+// sigmoid(x), by the exponential that does not overflow, and of which a NaN would be 0.
 struct Sigmoid {
   template <typename T>
   WW_OP float operator()(type_tag<T>, float x) const {
     const float power = detail::exp2_negative<T>(-std::fabs(detail::kLog2E * x));
-    return detail::divide<T>(x < 0.0f ? power : 1.0f, 1.0f + power);
+    const float share = detail::divide<T>(x < 0.0f ? power : 1.0f, 1.0f + power);
+    return std::isnan(x) ? x : share;
   }
 };
 

@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** geometry: packRows([x, out], [inverse]) */
@@ -17,5 +14,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("new-kernel", {
-  "linux-x64": () => require("../prebuilds/linux-x64/new-kernel.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/new-kernel.node", import.meta.url),
 });
