@@ -9,15 +9,15 @@ const longest = 40;
 
 // Words of JavaScript and C++ that no function or file may have, and names of npm's.
 const reserved = new Set(
-  (
-    "alignas alignof and arguments as asm async auto await bool break case catch char class const " +
-    "constexpr continue debugger default delete do double else enum eval explicit export extends " +
-    "extern false finally float for friend from function get goto if implements import in inline " +
-    "instanceof int interface let long mutable namespace native new node not null of operator or " +
-    "package private protected public register return set short signed sizeof static struct super " +
-    "switch template this throw true try type typedef typeof undefined union unsigned using var " +
-    "virtual void volatile while with xor yield"
-  ).split(" "),
+  [
+    "alignas alignof and arguments as asm async auto await bool break case catch char class",
+    "const constexpr continue debugger default delete do double else enum eval explicit",
+    "export extends extern false finally float for friend from function get goto if",
+    "implements import in inline instanceof int interface let long mutable namespace native",
+    "new node not null of operator or package private protected public register return set",
+    "short signed sizeof static struct super switch template this throw true try type typedef",
+    "typeof undefined union unsigned using var virtual void volatile while with xor yield",
+  ].flatMap((line) => line.split(" ")),
 );
 
 /** Throws a Failure, one sentence, unless a kernel can be called that. */

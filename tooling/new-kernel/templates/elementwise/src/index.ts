@@ -36,11 +36,11 @@ const optionNames = ["beta", ...elementwiseOptionNames];
 export function newKernel(x: Tensor, options: NewKernelOptions = {}): Tensor {
   checkOptions(op, options, optionNames);
   // Read once: what has been checked is what is used, whatever the getters of an object return.
-  const { beta = 1, ...others } = options;
+  const { beta = 1 } = options;
   checkFinite(op, "beta", beta, { above: 0 });
   checkFloat32(op, "beta", beta);
   if (Math.fround(beta) === 0) {
     throw valueError(`${op}: expected beta to be above 0 in float32, got ${beta}`);
   }
-  return runElementwise(op, x, others, (...call) => native().newKernelFwd(...call, beta));
+  return runElementwise(op, x, options, (...call) => native().newKernelFwd(...call, beta));
 }
