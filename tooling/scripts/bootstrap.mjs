@@ -35,6 +35,7 @@ const usages = {
   bench: "[<package's folder> [arguments for its benchmark]]",
   stress: "[--emulated] [--device <device>] [--minutes <n>] [--seed <n>]",
   typecheck: "[arguments for turbo]",
+  "new-kernel": "<name> --kind elementwise|gated|row-wise",
   changeset: "[arguments for changesets]",
   release: "[--build] [--publish] [--rehearsal]",
 };
@@ -103,6 +104,12 @@ const tasks = {
   },
 
   typecheck: (args) => turbo("typecheck", args),
+
+  "new-kernel"(args) {
+    node("../new-kernel/main.mjs", ...args);
+    pnpm(["install", "--no-frozen-lockfile", "--config.confirmModulesPurge=false"]);
+    tasks.format();
+  },
 
   lint() {
     tool("biome", ["check", "--error-on-warnings"]);
