@@ -11,16 +11,31 @@
 namespace ww {
 namespace {
 
-// Tokens and columns of the tables that a thread has on its stack in float32: 32 KiB.
-constexpr int kTokens = 16;
+// Of the tables, a thread has so many numbers on its stack in float32, 32 KiB of both: of up to so
+// many columns, of as many tokens as that leaves room for.
+constexpr int kAngles = 4096;
 constexpr int kColumns = 256;
+constexpr int kTokens = 64;
+
+int tokens_at_once(int half) { return std::min(kAngles / std::clamp(half, 1, kColumns), kTokens); }
 
 // Elements that make waking another thread worth while.
 constexpr int64_t kGrainElements = 16384;
 
-struct Angles {
-  float cos[kColumns];
-  float sin[kColumns];
+// Cosines and sines of some columns at some tokens, token by token: a row no wider than what it
+// holds, since rows 1 KiB apart would fall on each other in the cache.
+class Angles {
+ public:
+  void resize(int columns) { columns_ = columns; }
+  float* cos(int token) { return cos_ + token * columns_; }
+  float* sin(int token) { return sin_ + token * columns_; }
+  const float* cos(int token) const { return cos_ + token * columns_; }
+  const float* sin(int token) const { return sin_ + token * columns_; }
+
+ private:
+  int columns_ = 0;
+  float cos_[kAngles];
+  float sin_[kAngles];
 };
 
 template <typename Entry>
@@ -33,15 +48,14 @@ WW_VECTORISED inline void widen(const void* table, int64_t begin, int count, flo
 
 // `count` columns from `begin` on of one row of the tables.
 WW_VECTORISED inline void load_angles(const RopeParams& params, int64_t row, int begin, int count,
-                                      Angles& angles) {
+                                      float* cos, float* sin) {
   const RopeTables& tables = params.tables;
   const int64_t cos_begin = row * tables.cos_stride + begin;
   const int64_t sin_begin = row * tables.sin_stride + begin;
   const float sign = params.inverse ? -1.0f : 1.0f;
   const auto load = [&]<typename Entry>(type_tag<Entry>) WW_VECTORISED {
-    widen<Entry>(tables.cos, cos_begin, count, 1.0f, angles.cos);
-    widen<Entry>(tables.sin, sin_begin, count, sign, angles.sin);
-    return cudaSuccess;
+    widen<Entry>(tables.cos, cos_begin, count, 1.0f, cos);
+    widen<Entry>(tables.sin, sin_begin, count, sign, sin);
   };
   if (tables.dtype == Dtype::f32)
     load(type_tag<float>{});
@@ -53,26 +67,27 @@ WW_VECTORISED inline void load_angles(const RopeParams& params, int64_t row, int
 
 // Pairs (x[i], x[i + half]); out may be x.
 template <typename T>
-WW_VECTORISED inline void turn_halves(const T* x, T* out, int64_t half, const Angles& angles,
-                                      int count) {
+WW_VECTORISED inline void turn_halves(const T* x, T* out, int64_t half, const float* cos,
+                                      const float* sin, int count) {
 #pragma omp simd
   for (int i = 0; i < count; ++i) {
     const float a = to_float(x[i]);
     const float b = to_float(x[half + i]);
-    out[i] = from_float<T>(a * angles.cos[i] - b * angles.sin[i]);
-    out[half + i] = from_float<T>(b * angles.cos[i] + a * angles.sin[i]);
+    out[i] = from_float<T>(a * cos[i] - b * sin[i]);
+    out[half + i] = from_float<T>(b * cos[i] + a * sin[i]);
   }
 }
 
 // Pairs (x[2i], x[2i + 1]); out may be x.
 template <typename T>
-WW_VECTORISED inline void turn_neighbours(const T* x, T* out, const Angles& angles, int count) {
+WW_VECTORISED inline void turn_neighbours(const T* x, T* out, const float* cos, const float* sin,
+                                          int count) {
 #pragma omp simd
   for (int i = 0; i < count; ++i) {
     const float a = to_float(x[2 * i]);
     const float b = to_float(x[2 * i + 1]);
-    out[2 * i] = from_float<T>(a * angles.cos[i] - b * angles.sin[i]);
-    out[2 * i + 1] = from_float<T>(b * angles.cos[i] + a * angles.sin[i]);
+    out[2 * i] = from_float<T>(a * cos[i] - b * sin[i]);
+    out[2 * i + 1] = from_float<T>(b * cos[i] + a * sin[i]);
   }
 }
 
@@ -118,15 +133,15 @@ WW_VECTORISED inline void each_head(const RopeHeads& heads, const Tokens& tokens
 
 template <typename T>
 WW_VECTORISED inline void turn(const RopeParams& params, const RopeHeads& heads,
-                               const Tokens& tokens, const Angles* angles, int begin, int count) {
+                               const Tokens& tokens, const Angles& angles, int begin, int count) {
   const int half = params.rotary_dim / 2;
   each_head<T>(heads, tokens, [&](const T* x, T* out, int i) WW_VECTORISED {
     if (tokens.row[i] < 0) return;
     const int column = params.rotary_offset + (params.interleaved ? 2 * begin : begin);
     if (params.interleaved)
-      turn_neighbours(x + column, out + column, angles[i], count);
+      turn_neighbours(x + column, out + column, angles.cos(i), angles.sin(i), count);
     else
-      turn_halves(x + column, out + column, half, angles[i], count);
+      turn_halves(x + column, out + column, half, angles.cos(i), angles.sin(i), count);
   });
 }
 
@@ -148,11 +163,13 @@ void copy_rest(const RopeParams& params, const RopeHeads& heads, const Tokens& t
 template <typename T>
 WW_VECTORISED inline void turn_tokens(const RopeParams& params, const Tokens& tokens) {
   const int half = params.rotary_dim / 2;
-  Angles angles[kTokens];
+  Angles angles;
   for (int begin = 0; begin < half; begin += kColumns) {
     const int count = std::min(kColumns, half - begin);
+    angles.resize(count);
     for (int i = 0; i < tokens.count; ++i)
-      if (tokens.row[i] >= 0) load_angles(params, tokens.row[i], begin, count, angles[i]);
+      if (tokens.row[i] >= 0)
+        load_angles(params, tokens.row[i], begin, count, angles.cos(i), angles.sin(i));
     turn<T>(params, params.q, tokens, angles, begin, count);
     turn<T>(params, params.k, tokens, angles, begin, count);
   }
@@ -167,9 +184,10 @@ cudaError_t rope_fwd_cpu(const RopeParams& params, const ThreadPool& pool) {
   const int64_t num_heads = params.q.grid.sizes[2] + params.k.grid.sizes[2];
   const int64_t grain = std::max<int64_t>(kGrainElements / params.head_dim / num_heads, 1);
   return dispatch_dtype(params.dtype, [&]<typename T>(type_tag<T>) {
+    const int step = tokens_at_once(params.rotary_dim / 2);
     pool.parallel_for(num_tokens, grain, [&](int64_t first, int64_t last) {
-      for (int64_t begin = first; begin < last; begin += kTokens) {
-        const Tokens tokens(params, begin, std::min(begin + kTokens, last));
+      for (int64_t begin = first; begin < last; begin += step) {
+        const Tokens tokens(params, begin, std::min(begin + step, last));
         vectorised([&]() WW_VECTORISED { turn_tokens<T>(params, tokens); });
         copy_rest<T>(params, params.q, tokens);
         copy_rest<T>(params, params.k, tokens);
