@@ -25,9 +25,10 @@ export function describeFailure(
   const reason = firstLine(cause);
   const found = path === undefined ? null : packageAt(dirname(dirname(dirname(path))));
   if (found?.name !== packageName) {
+    const external = `keep ${packageName} external`;
     return {
       reason: `${reason}, and this code is not in the package's own folder`,
-      remedy: `where it was bundled, keep ${packageName} external, or set ${variable} to the addon's path`,
+      remedy: `where it was bundled, ${external}, or set ${variable} to the addon's path`,
     };
   }
   const build = `run "${buildCommand(packageName)}"`;

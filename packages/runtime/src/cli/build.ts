@@ -1,11 +1,10 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { compile } from "./compiling.js";
 import { CommandFailure, parseOptions } from "./failures.js";
 import { findFrom, type InstalledPackage, installedPackages, readPackage } from "./packages.js";
 import { stage } from "./staging.js";
-import { findToolbox, type Toolbox } from "./toolbox.js";
+import { cacheFolder, findToolbox, type Toolbox } from "./toolbox.js";
 import { type BuildSettings, findTools } from "./tools.js";
 
 export const buildUsage = `usage: npx @warpwright/runtime build [package…] [--cpu] [--archs <list>]
@@ -61,7 +60,10 @@ function choosePackages(folder: string, wanted: readonly string[]): InstalledPac
   });
 }
 
-/** In a folder of its own: the installed package has no headers, and may be another user's. */
+/**
+ * In a folder of its own, since the installed package has no headers; always the same one, since
+ * nvcc puts the sources' path into the addon.
+ */
 function buildPackage(
   installed: InstalledPackage,
   toolbox: Toolbox,
@@ -69,7 +71,9 @@ function buildPackage(
 ): void {
   const { name, version } = installed.manifest;
   console.log(`${name} ${version}: building ${settings.nvcc ? "with CUDA" : "for the CPU alone"}`);
-  const folder = mkdtempSync(join(tmpdir(), "warpwright-build-"));
+  const folder = join(cacheFolder(), "build", installed.names.short);
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
   try {
     for (const each of ["package.json", "CMakeLists.txt", "csrc"]) {
       cpSync(join(installed.folder, each), join(folder, each), { recursive: true });

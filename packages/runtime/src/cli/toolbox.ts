@@ -55,7 +55,8 @@ function toolboxAt(headers: string): Toolbox {
   return { headers, cmakeJs: join(dirname(file), bin["cmake-js"]!) };
 }
 
-function cacheFolder(): string {
+/** Of this user: what was fetched, and where builds are made. */
+export function cacheFolder(): string {
   return join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "warpwright");
 }
 
