@@ -2,6 +2,8 @@
 // sizes do not allow those, single elements.
 #pragma once
 
+#include <cmath>
+
 #include "rope.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/vec.cuh"
@@ -105,9 +107,10 @@ class Rotation {
   }
 
  private:
+  // Which product is rounded is not left to the compiler: all instances give the same bits.
   __device__ void turn_pair(int i, float& x, float& y) const {
-    const float turned = x * cos_[i] - y * sin_[i];
-    y = y * cos_[i] + x * sin_[i];
+    const float turned = fmaf(x, cos_[i], -(y * sin_[i]));
+    y = fmaf(y, cos_[i], x * sin_[i]);
     x = turned;
   }
 

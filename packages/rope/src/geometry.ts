@@ -20,7 +20,8 @@ export function packGeometry(call: Call, numbers: Numbers): Float64Array {
   geometry[2] = rotaryOffset;
   packHeads(3, q, qOut, numbers);
   if (k !== null) packHeads(14, k, kOut!, numbers);
-  geometry[25] = maxPositions;
+  // Rows of no columns are no memory that strides could lead through.
+  geometry[25] = rotaryDim === 0 ? 0 : maxPositions;
   packTable(26, cos);
   packTable(30, sin);
   if (index !== null) packIndex(34, index, kind);

@@ -6,9 +6,9 @@ export interface ReferenceOptions {
 }
 
 /**
- * One head of one token: each pair (a, b) of the rotary range becomes (a cos - b sin, b cos + a
- * sin), in float64 from values that the dtypes hold, not rounded. `cos` and `sin` are the row of the
- * token's position, or null where that is outside the tables.
+ * One head of one token: each pair (a, b) of the rotary range becomes
+ * (a cos - b sin, b cos + a sin), in float64 from values that the dtypes hold, not rounded.
+ * `cos` and `sin` are the row of the token's position, or null where that is outside the tables.
  */
 export function ropeReference(
   head: ArrayLike<number>,

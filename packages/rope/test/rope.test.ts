@@ -1,9 +1,16 @@
-import { randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, poisoned, testDevices } from "@warpwright/testing";
+import { type Device, devices, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
+import {
+  bitsOf,
+  expectClose,
+  floatDTypes,
+  misaligned,
+  poisoned,
+  testDevices,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { type RopeLayout, type RopeOptions, rope, ropeQK, ropeTables } from "../src/index.js";
 import { positionsIn, ropeReference } from "./reference.js";
-import { bitsOf, dtypes, expectRope, expectRopeQK } from "./support.js";
+import { expectRope, expectRopeQK } from "./support.js";
 
 describe("the reference", () => {
   test("turns (1, 0) by the angle, and back", () => {
@@ -37,8 +44,8 @@ describe("the reference", () => {
 });
 
 // Around the number of columns that two pieces of 16 bytes have (8 of float32, 16 of 16 bits), one
-// that pairs alone fill, those that models have (64 to 256; 40, 72, 80 of vision models, 192 and 576
-// of latent attention) and one with more lanes than a block has threads.
+// that pairs alone fill, those that models have (64 to 256; 40, 72, 80 of vision models, 192 and
+// 576 of latent attention) and one with more lanes than a block has threads.
 const headDims = [2, 6, 8, 10, 16, 24, 32, 40, 64, 72, 80, 96, 128, 192, 256, 576, 4112];
 
 // Around what a thread has under way (4) and takes in all (16).
@@ -51,8 +58,44 @@ function shapeFor(layout: RopeLayout, seqlen: number, heads: number, headDim: nu
   return layout === "bshd" ? [2, seqlen, heads, headDim] : [2, heads, seqlen, headDim];
 }
 
+/** Tokens of so many heads and lanes that a GPU's threads take 16 heads each. */
+function manyTokens(device: Device, headsOfLanes: number): number {
+  if (device === "cpu") return 1000;
+  const { multiprocessorCount } = devices().find(({ device: name }) => name === device)!;
+  return Math.ceil((16 * 4096 * multiprocessorCount) / headsOfLanes);
+}
+
 describe.each(testDevices())("rope on %s", (device) => {
-  describe.each(dtypes)("%s", (dtype) => {
+  // Head dim 16: one lane a head for 16 bits, two for float32, eight where misaligned.
+  test.each([
+    ["bshd", "float32"],
+    ["bhsd", "bfloat16"],
+    ["thd", "float16"],
+  ] as const)("many tokens, whose heads a thread takes in turns: %s, %s", async (layout, dtype) => {
+    const place = { dtype, device };
+    const seqlen = manyTokens(device, 21 + 2);
+    const { cos, sin } = ropeTables({ dim: 16, maxPositions: 8, device });
+    const positions = tensor([5], { dtype: "int32", device }).expand([seqlen]);
+    const options = layout === "thd" ? { layout } : { layout, interleaved: true };
+    const shape = (heads: number) => {
+      if (layout === "thd") return [seqlen, heads, 16];
+      return layout === "bshd" ? [1, seqlen, heads, 16] : [1, heads, seqlen, 16];
+    };
+    const [q, k] = [21, 2].map((heads) => randn(shape(heads), { seed: heads, ...place }));
+    const both = ropeQK(q!, k!, cos, sin, { ...options, positions });
+    for (const token of [0, seqlen >> 1, seqlen - 1]) {
+      const one = (x: Tensor) => x.narrow({ bshd: 1, bhsd: 2, thd: 0 }[layout], token, 1);
+      const alone = expectRopeQK(one(q!), one(k!), cos, sin, { ...options, offset: 5 });
+      expect(await bitsOf(one(both.q))).toBe(await bitsOf(alone.q));
+      expect(await bitsOf(one(both.k))).toBe(await bitsOf(alone.k));
+    }
+    const odd = misaligned(q!, 1);
+    const apart = rope(odd, cos, sin, { ...options, positions });
+    expect((await bitsOf(apart)) === (await bitsOf(both.q))).toBe(true);
+    for (const t of [q!, k!, both.q, both.k, odd, apart]) t.dispose();
+  });
+
+  describe.each(floatDTypes)("%s", (dtype) => {
     const place = { dtype, device };
 
     test.each(headDims)("head dim %i, every layout and pairing", (headDim) => {
@@ -138,7 +181,7 @@ describe.each(testDevices())("rope on %s", (device) => {
       },
     );
 
-    test.each(dtypes)("tables of %s, and wider ones than the rotary range", (tableDtype) => {
+    test.each(floatDTypes)("tables of %s, and wider ones than the rotary range", (tableDtype) => {
       const x = randn([2, 4, 3, 64], { seed: 1, ...place });
       for (const dim of [64, 96]) {
         const { cos, sin } = ropeTables({ dim, maxPositions: 8, dtype: tableDtype, device });

@@ -1,14 +1,7 @@
-import type { Device, Tensor } from "@warpwright/runtime";
+import type { Tensor } from "@warpwright/runtime";
 import { expectClose, type FloatDType, tolerances, valuesOf } from "@warpwright/testing";
 import { type RopeOptions, type RopeQKOptions, rope, ropeQK } from "../src/index.js";
 import { positionsIn, ropeReference } from "./reference.js";
-
-export const dtypes: readonly FloatDType[] = ["float32", "float16", "bfloat16"];
-
-export interface Place {
-  dtype: FloatDType;
-  device: Device;
-}
 
 /** Runs rope and compares with float64; returns what it gave. */
 export function expectRope(x: Tensor, cos: Tensor, sin: Tensor, options: RopeOptions = {}): Tensor {
@@ -88,9 +81,4 @@ function positionsFor(
 
 function numbersOf(index: Tensor): number[] {
   return Array.from(index.dataSync() as ArrayLike<number | bigint>, Number);
-}
-
-/** The tensor's bits, for comparisons that allow no difference. */
-export async function bitsOf(x: Tensor): Promise<string> {
-  return Buffer.from(await x.bytes()).toString("base64");
 }

@@ -1,8 +1,7 @@
 import { tensor } from "@warpwright/runtime";
-import { expectClose, roundTo, testDevices, valuesOf } from "@warpwright/testing";
+import { expectClose, floatDTypes, roundTo, testDevices, valuesOf } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { rope, ropeTables } from "../src/index.js";
-import { dtypes } from "./support.js";
 
 // Pi to 90 digits, scaled by 2^256: integers from here on, so that no angle is too large.
 const scale = 256n;
@@ -36,22 +35,25 @@ describe.each(testDevices())("ropeTables on %s", (device) => {
 
   // Frequencies of models' thetas; positions on both sides of where the pieces meet that the
   // tables are formed in.
-  test.each(dtypes)("%s: half an ulp from the exact value up to position 1,048,575", (dtype) => {
-    for (const theta of [100, 10_000, 500_000, 1e8]) {
-      const { cos, sin } = ropeTables({ dim: 4, maxPositions: 2 ** 20, theta, dtype, device });
-      for (const position of [1, 257, 1000, 15_962, 131_071, 131_072, 524_287, 2 ** 20 - 1]) {
-        const angles = [1, 1 / theta ** 0.5].map((own) => reducedAngle(position, own));
-        // The tables' own angle is a float64: off by up to 2^-53 of less than 2^20.
-        const tolerance = { ulps: 0.5, atol: 2 ** -33 };
-        expectClose(cos.select(0, position), angles.map(Math.cos), tolerance);
-        expectClose(sin.select(0, position), angles.map(Math.sin), tolerance);
+  test.each(floatDTypes)(
+    "%s: half an ulp from the exact value up to position 1,048,575",
+    (dtype) => {
+      for (const theta of [100, 10_000, 500_000, 1e8]) {
+        const { cos, sin } = ropeTables({ dim: 4, maxPositions: 2 ** 20, theta, dtype, device });
+        for (const position of [1, 257, 1000, 15_962, 131_071, 131_072, 524_287, 2 ** 20 - 1]) {
+          const angles = [1, 1 / theta ** 0.5].map((own) => reducedAngle(position, own));
+          // The tables' own angle is a float64: off by up to 2^-53 of less than 2^20.
+          const tolerance = { ulps: 0.5, atol: 2 ** -33 };
+          expectClose(cos.select(0, position), angles.map(Math.cos), tolerance);
+          expectClose(sin.select(0, position), angles.map(Math.sin), tolerance);
+        }
+        for (const table of [cos, sin]) table.dispose();
       }
-      for (const table of [cos, sin]) table.dispose();
-    }
-  });
+    },
+  );
 
   test("RO-05: positions are not rounded to 16 bits, whatever the tables are", () => {
-    for (const dtype of dtypes) {
+    for (const dtype of floatDTypes) {
       const { cos } = ropeTables({ dim: 2, maxPositions: 16_000, dtype, device });
       const [value] = valuesOf(cos.narrow(0, 15_962, 1));
       expect(value).toBe(roundTo(dtype, Math.cos(15_962)));
