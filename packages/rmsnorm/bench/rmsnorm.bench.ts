@@ -7,6 +7,7 @@ import {
   benchmark,
   expectClose,
   type FloatDType,
+  repeatedRows,
   tolerances,
   valuesOf,
 } from "@warpwright/testing";
@@ -44,11 +45,11 @@ const cpuShapes: readonly (readonly [number, number])[] = [
 ];
 
 function makeCase(
-  [rows, hiddenSize]: readonly [number, number],
+  shape: readonly [number, number],
   dtype: FloatDType,
   fused: boolean,
 ): BenchCase<Buffers> {
-  const shape = [rows, hiddenSize];
+  const [rows, hiddenSize] = shape;
   const rowBytes = hiddenSize * (dtype === "float32" ? 4 : 2);
   return {
     name: fused ? "addRmsnorm" : "rmsnorm",
@@ -57,8 +58,8 @@ function makeCase(
     // x read and out written, with a residual one more of each; the weight once.
     bytes: (fused ? 4 : 2) * rows * rowBytes + rowBytes,
     setup: (seed, device) => ({
-      x: randomRows(shape, seed, dtype, device),
-      residual: fused ? randomRows(shape, seed + 1000, dtype, device) : null,
+      x: repeatedRows(shape, { seed, dtype, device }),
+      residual: fused ? repeatedRows(shape, { seed: seed + 1000, dtype, device }) : null,
       weight: randn([hiddenSize], { seed, dtype, device }),
       out: empty(shape, { dtype, device }),
       residualOut: fused ? empty(shape, { dtype, device }) : null,
@@ -72,21 +73,6 @@ function makeCase(
       for (const tensor of Object.values(buffers) as (Tensor | null)[]) tensor?.dispose();
     },
   };
-}
-
-// Random rows, the same 1024 over and over: random numbers by the gigabyte take longer than the
-// measurement, and the memory does not know.
-function randomRows(shape: number[], seed: number, dtype: FloatDType, device: Device): Tensor {
-  const [rows, hiddenSize] = shape as [number, number];
-  const distinct = Math.min(rows, Math.max(1, Math.floor(2 ** 20 / hiddenSize)));
-  const source = randn([distinct, hiddenSize], { seed, dtype, device });
-  const x = empty(shape, { dtype, device });
-  for (let row = 0; row < rows; row += distinct) {
-    const count = Math.min(distinct, rows - row);
-    x.narrow(0, row, count).copyFrom(source.narrow(0, 0, count));
-  }
-  source.dispose();
-  return x;
 }
 
 function verifyRows({ x, residual, weight, out, residualOut }: Buffers, dtype: FloatDType): void {
