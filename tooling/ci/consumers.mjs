@@ -45,7 +45,7 @@ function publish(file, { env, url }) {
 /** All of them together, compiled against and built; returns a folder of compiled examples. */
 async function checkWithNpm(report, registry, files) {
   const consumer = new Consumer(npm, registry);
-  writeExamples(consumer.folder);
+  await report.check("every README has an example", () => writeExamples(consumer.folder));
   const installed = await report.check(
     `[ND-01] [ND-02] [ND-03] [ND-11] ${npm.name} installs the kernels, scripts off`,
     () => installAll(consumer, kernels),
@@ -78,9 +78,12 @@ async function checkAlone(report, registry, compiled) {
     await report.check(`${npm.name} install ${name} alone`, async () => {
       const consumer = new Consumer(npm, registry);
       fs.cpSync(compiled, path.join(consumer.folder, "compiled"), { recursive: true });
-      await consumer.add(name, "--omit=optional");
-      await consumer.run(process.execPath, ["use.mjs", name]);
-      consumer.remove();
+      try {
+        await consumer.add(name, "--omit=optional");
+        await consumer.run(process.execPath, ["use.mjs", name]);
+      } finally {
+        consumer.remove();
+      }
     });
   }
 }

@@ -5,8 +5,8 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { output } from "../ci/report.mjs";
+import { catalogVersions } from "../scripts/changesets.mjs";
 import {
-  catalogVersions,
   Failure,
   isMain,
   readJson,

@@ -3,6 +3,8 @@
 // cluster of blocks, by its length; it is read once and kept in registers, where the mean is found
 // before the deviations from it. Only rows too long for that are read three times.
 
+#include <algorithm>
+
 #include "layernorm.h"
 #include "layernorm_row.cuh"
 #include "moments.h"
