@@ -45,35 +45,37 @@ for (const operation of operations) testValues(operation);
 describe.each(testDevices())("gelu on %s", (device) => {
   const kinds = ["none", "tanh", "quick"] as const;
 
-  test.each(kinds.flatMap((kind) => (["float16", "bfloat16"] as const).map((d) => [kind, d] as const)))(
-    "every value within 1 ulp: %s, %s",
-    (approximate, dtype) => {
-      const patterns = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
-      const x = fromBytes(new Uint8Array(patterns.buffer), { shape: [2 ** 16], dtype, device });
-      const out = valuesOf(gelu(x, { approximate }));
-      for (const bits of patterns) {
-        const value = fromBits(dtype, bits);
-        if (!Number.isFinite(value)) continue; // see GE-12
-        const wanted = geluReference(value, approximate);
-        const apart = ulpDistance(dtype, out[bits]!, roundTo(dtype, wanted));
-        if (!(apart <= 1)) expect([value, out[bits]]).toEqual([value, wanted]);
-      }
-    },
-  );
+  test.each(
+    kinds.flatMap((kind) => (["float16", "bfloat16"] as const).map((d) => [kind, d] as const)),
+  )("every value within 1 ulp: %s, %s", (approximate, dtype) => {
+    const patterns = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
+    const x = fromBytes(new Uint8Array(patterns.buffer), { shape: [2 ** 16], dtype, device });
+    const out = valuesOf(gelu(x, { approximate }));
+    for (const bits of patterns) {
+      const value = fromBits(dtype, bits);
+      if (!Number.isFinite(value)) continue; // see GE-12
+      const wanted = geluReference(value, approximate);
+      const apart = ulpDistance(dtype, out[bits]!, roundTo(dtype, wanted));
+      if (!(apart <= 1)) expect([value, out[bits]]).toEqual([value, wanted]);
+    }
+  });
 
   test.each([
     ["none", -13.0, 2e-5],
     ["tanh", -10.05, 1e-4],
     ["quick", -53.5, 1e-4],
-  ] as const)("float32 down to the underflow, and 4 ulp from -1 on: %s", (approximate, low, rtol) => {
-    const down = Float32Array.from({ length: 30_000 }, (_, i) => low * (1 - i / 30_000));
-    const up = Float32Array.from({ length: 60_000 }, (_, i) => -1 + i * 0.00025);
-    const wanted = (values: Float32Array) =>
-      Float64Array.from(values, (value) => geluReference(value, approximate));
-    const run = (values: Float32Array) => gelu(tensor(values, { device }), { approximate });
-    expectClose(run(down), wanted(down), { rtol });
-    expectClose(run(up), wanted(up), { ulps: 4 });
-  });
+  ] as const)(
+    "float32 down to the underflow, and 4 ulp from -1 on: %s",
+    (approximate, low, rtol) => {
+      const down = Float32Array.from({ length: 30_000 }, (_, i) => low * (1 - i / 30_000));
+      const up = Float32Array.from({ length: 60_000 }, (_, i) => -1 + i * 0.00025);
+      const wanted = (values: Float32Array) =>
+        Float64Array.from(values, (value) => geluReference(value, approximate));
+      const run = (values: Float32Array) => gelu(tensor(values, { device }), { approximate });
+      expectClose(run(down), wanted(down), { rtol });
+      expectClose(run(up), wanted(up), { ulps: 4 });
+    },
+  );
 
   test("a tensor without dimensions, and undefined options", async () => {
     expect(await gelu(tensor(1, { device })).data()).toEqual(Float32Array.of(0.8413447141647339));
