@@ -1,5 +1,5 @@
-// A package of each kind, made by `npm run new-kernel` in a copy of the checkout: as it is, it has to
-// build and pass. nvcc compiles it for one architecture, and the suites run on the emulator as the
+// A package of each kind, made by `npm run new-kernel` in a copy of the checkout, has to build and
+// pass as it is. nvcc compiles it for one architecture, and the suites run on the emulator as the
 // controls of its mutations.
 import fs from "node:fs";
 import path from "node:path";

@@ -60,12 +60,12 @@ export interface RowBench {
  * A case of a row-wise call for {@link benchmark}. Its first, middle and last row are verified.
  *
  * @example
- * import { benchmark, rowCase } from "@warpwright/testing";
+ * import { benchmark, type RowBench, rowCase } from "@warpwright/testing";
  *
- * const copy = {
+ * const copy: RowBench = {
  *   ...{ name: "copyFrom", inputs: 1, parameters: 0, outputs: 1 },
- *   run: ({ inputs, outputs }) => void outputs[0].copyFrom(inputs[0]),
- *   expected: ([x]) => [x],
+ *   run: ({ inputs: [x], outputs: [out] }) => void out!.copyFrom(x!),
+ *   expected: ([x]) => [x!],
  * };
  * const cases = [rowCase(copy, [64, 1024], "float32")];
  * await benchmark("copy", cases, { rotateBytes: 4e6, windows: 3, windowMs: 1 });
