@@ -223,12 +223,10 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     expect(await bitsOf(padded(out))).toBe(await bitsOf(alone));
   });
 
-  test("HD-11: inputs stay what they are, and in place the outputs are what was given", async () => {
+  test("HD-11: inputs stay as they are; in place, the outputs are what was given", async () => {
     const { cos, sin } = ropeTables({ dim: 32, maxPositions: 4, device });
-    const [q, k] = [1, 2].map((seed) => randn([1, 4, 2, 32], { seed, ...bf16 })) as [
-      Tensor,
-      Tensor,
-    ];
+    const make = (seed: number) => randn([1, 4, 2, 32], { seed, ...bf16 });
+    const [q, k] = [make(1), make(2)];
     const before = [await bitsOf(q), await bitsOf(k)];
     const fresh = ropeQK(q, k, cos, sin);
     expect([await bitsOf(q), await bitsOf(k)]).toEqual(before);
