@@ -16,9 +16,7 @@ describe.each(testDevices())("options that are refused on %s", (device) => {
     const x = ones([2, 8], { device });
     const options = wrong({ approximate });
     await expectFailure(error.replace("*", "geglu: expected"), () => geglu(x, options));
-    await expectFailure(error.replace("*", "gegluPair: expected"), () =>
-      gegluPair(x, x, options),
-    );
+    await expectFailure(error.replace("*", "gegluPair: expected"), () => gegluPair(x, x, options));
   });
 
   test.each([

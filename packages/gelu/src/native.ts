@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type ElementwiseCall, loadAddon } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** approximate: an index of "none", "tanh" and "quick" */
@@ -9,5 +6,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("gelu", {
-  "linux-x64": () => require("../prebuilds/linux-x64/gelu.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/gelu.node", import.meta.url),
 });
