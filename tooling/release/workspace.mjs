@@ -21,8 +21,12 @@ export class Workspace {
 
   /** @param env makes npm and pnpm publish to the rehearsal's registry */
   constructor(env) {
-    // Nothing native is compiled but the kernel that changes, and that one quickly.
-    this.#env = { ...env, CUDACXX: "none" };
+    this.#env = {
+      ...env,
+      CUDACXX: "none", // the one kernel that is compiled, quickly
+      GITHUB_SERVER_URL: "https://github.com",
+      GITHUB_REPOSITORY: "warpwright/rehearsal",
+    };
     for (const { folder } of this.packages()) {
       for (const built of ["dist", "prebuilds"].map((name) => path.join(folder, name))) {
         const source = path.join(repoRoot, built);
@@ -79,8 +83,17 @@ export class Workspace {
   }
 
   /** The publishing half of `npm run release`; returns what it printed. */
-  release() {
-    return this.#task("release", "--publish", "--rehearsal");
+  async release() {
+    const text = await this.#task("release", "--publish", "--rehearsal");
+    this.git("checkout", "--quiet", "--", "."); // manifests then name a repository
+    return text;
+  }
+
+  /** What the registry lacks, as release.yml asks for it. */
+  async unpublished() {
+    const script = path.join(this.root, "tooling/release/unpublished.mjs");
+    const text = await output(process.execPath, [script], { cwd: this.root, env: this.#env });
+    return text.split(/\s+/).filter(Boolean);
   }
 
   /** Output of a task that has to fail, with a changed environment if given. */

@@ -7,7 +7,15 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { emulatedAddons } from "./emulated.mjs";
-import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./lib.mjs";
+import {
+  Failure,
+  hashedVariables,
+  readJson,
+  repoRoot,
+  run,
+  runMain,
+  workspacePackages,
+} from "./lib.mjs";
 import { release, version } from "./release.mjs";
 import { requireCompilers, requireNode } from "./requirements.mjs";
 import { writeToolchain } from "./toolchain.mjs";
@@ -46,6 +54,7 @@ const scripts = path.join(repoRoot, "tooling/scripts");
 // turbo finds pnpm on PATH; node_modules/.bin first, so that tasks get the pinned tools.
 const env = {
   ...process.env,
+  ...hashedVariables,
   TURBO_TELEMETRY_DISABLED: "1",
   PATH: [
     path.join(repoRoot, "node_modules/.bin"),

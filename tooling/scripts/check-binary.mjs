@@ -22,6 +22,11 @@ const exportedNames = ["napi_register_module_v1", "node_api_module_get_api_versi
 /** ND-18: no libstdc++ (linked statically) and no libcuda (loaded when first used). */
 const knownLibraries =
   /^(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-x86-64|ld-linux-aarch64)\.so\.\d+$/;
+/**
+ * ND-15: Electron refuses external buffers. Other runtimes than Node have neither libuv nor V8's
+ * and Node's C++ interfaces, which change with every major version besides.
+ */
+const refusedImports = /^(napi_create_external_(array)?buffer$|uv_|_ZN[K]?(2v8|4node))/;
 /** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */
 const usualMaxBytes = 8 * 2 ** 20;
 
@@ -37,11 +42,15 @@ export function checkAddon(folder, manifest, { requiredArchs } = {}) {
   const addon = inspectAddon(file);
   const maxBytes = manifest.binary.max_bytes ?? usualMaxBytes;
   const foreign = addon.needed.filter((library) => !knownLibraries.test(library));
+  const refused = addon.imported.filter((name) => refusedImports.test(name));
   const archs = info.cuda ? expandArchs(info.archs) : [];
   const checks = [
     [isAtLeast(highestGlibc, addon.glibc), `needs glibc ${addon.glibc}, above ${highestGlibc}`],
     [String(addon.exported) === String(exportedNames), `exports ${addon.exported.join(", ")}`],
     [foreign.length === 0, `needs ${foreign.join(", ")}`],
+    [refused.length === 0, `uses ${refused.join(", ")}`],
+    [addon.searched.length === 0, `looks for libraries in ${addon.searched.join(", ")}`],
+    [addon.arch === process.arch, `is for ${addon.arch}, in the folder of ${platformFolder}`],
     [addon.bytes <= maxBytes, `has ${addon.bytes} bytes, above ${maxBytes}`],
     [String(addon.archs) === String(archs), `holds [${addon.archs}], build-info says [${archs}]`],
     [info.version === manifest.version, `is of version ${info.version}, not ${manifest.version}`],

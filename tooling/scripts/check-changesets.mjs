@@ -8,7 +8,16 @@
 import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { capture, Failure, nativePackages, repoRoot, runMain, workspacePackages } from "./lib.mjs";
+import {
+  capture,
+  catalogVersions,
+  Failure,
+  nativePackages,
+  pendingChangesets,
+  repoRoot,
+  runMain,
+  workspacePackages,
+} from "./lib.mjs";
 
 const compiledIn = ["packages/headers/include", "packages/headers/cmake"];
 const headersPackage = "@warpwright/headers";
@@ -30,7 +39,7 @@ runMain(() => {
     return console.log(`changesets: not checked, ${problem}`);
   }
   const base = values.base === undefined ? lastRelease(git) : forkPoint(git, values.base);
-  const named = namedPackages(values.root, pendingChangesets(git, values));
+  const named = namedPackages(values.root, describingChangesets(git, values));
   const changes = [
     ...headerChanges(git, base, values.root),
     ...catalogChanges(git, base, values.root),
@@ -60,13 +69,11 @@ function forkPoint(git, base) {
 }
 
 /** Names of files in .changeset; for a branch, those that it added or wrote to. */
-function pendingChangesets(git, { base, root }) {
-  const listed = fs
-    .readdirSync(path.join(root, ".changeset"))
-    .filter((name) => name.endsWith(".md") && name !== "README.md");
-  if (base === undefined) return listed;
+function describingChangesets(git, { base, root }) {
+  const pending = pendingChangesets(root);
+  if (base === undefined) return pending;
   const changed = changedFiles(git, forkPoint(git, base), [".changeset"]);
-  return listed.filter((name) => changed.includes(`.changeset/${name}`));
+  return pending.filter((name) => changed.includes(`.changeset/${name}`));
 }
 
 /** A changeset begins with front matter: a line of "package": bump for each. */
@@ -88,8 +95,8 @@ function headerChanges(git, base, root) {
 /** Of entries that a published package depends on; tools for development release nothing. */
 function catalogChanges(git, base, root) {
   const file = "pnpm-workspace.yaml";
-  const before = catalog(base === null ? "" : (git("show", `${base}:${file}`) ?? ""));
-  const now = catalog(fs.readFileSync(path.join(root, file), "utf8"));
+  const before = catalogVersions(base === null ? "" : (git("show", `${base}:${file}`) ?? ""));
+  const now = catalogVersions(fs.readFileSync(path.join(root, file), "utf8"));
   const published = workspacePackages(root).filter(({ manifest }) => !manifest.private);
   return published.flatMap(({ manifest }) =>
     Object.entries(manifest.dependencies ?? {})
@@ -105,14 +112,6 @@ function catalogChanges(git, base, root) {
 function builtWith(name, root) {
   if (name !== headersPackage) return [name];
   return [name, ...nativePackages(root).map(({ manifest }) => manifest.name)];
-}
-
-/** pnpm's catalog as a map: the indented lines below `catalog:`. */
-function catalog(text) {
-  const [, lines = ""] = /^catalog:\n((?: +.*\n?)*)/m.exec(text) ?? [];
-  return new Map(
-    [...lines.matchAll(/^ +["']?([^"'\s]+?)["']?: *(\S+)/gm)].map((m) => [m[1], m[2]]),
-  );
 }
 
 /** Committed since, changed since, or not added yet. */

@@ -4,13 +4,22 @@
 import fs from "node:fs";
 import { capture, Failure, isAtLeast } from "./lib.mjs";
 
+/** readelf's names of processors, by Node's. */
+const machineArchs = { "Advanced Micro Devices X86-64": "x64", AArch64: "arm64" };
+
 export function inspectAddon(file) {
-  const symbols = readelf("--dyn-syms", file);
+  const table = readelf("--dyn-syms", file);
+  const dynamic = readelf("--dynamic", file);
+  const symbols = globalSymbols(table);
+  const machine = /Machine: +(.+)/.exec(readelf("--file-header", file))?.[1];
   return {
     bytes: fs.statSync(file).size,
-    exported: exportedSymbols(symbols),
-    needed: [...readelf("--dynamic", file).matchAll(/\(NEEDED\).*\[(.+)\]/g)].map((m) => m[1]),
-    glibc: highestVersion([...symbols.matchAll(/@GLIBC_([\d.]+)/g)].map((m) => m[1])),
+    arch: machineArchs[machine] ?? machine,
+    exported: symbols.filter(({ section }) => section !== "UND").map(({ name }) => name),
+    imported: symbols.filter(({ section }) => section === "UND").map(({ name }) => name),
+    needed: [...dynamic.matchAll(/\(NEEDED\).*\[(.+)\]/g)].map((m) => m[1]),
+    searched: [...dynamic.matchAll(/\(R(?:UN)?PATH\).*\[(.+)\]/g)].map((m) => m[1]),
+    glibc: highestVersion([...table.matchAll(/@GLIBC_([\d.]+)/g)].map((m) => m[1])),
     archs: cudaArchs(file),
   };
 }
@@ -22,12 +31,12 @@ function readelf(what, file) {
 }
 
 /** Columns: number, value, size, type, binding (maybe two words), visibility, section, name. */
-function exportedSymbols(table) {
+function globalSymbols(table) {
   const row = /^ *\d+: \S+ +\S+ \S+ +(\S.*?) +(?:DEFAULT|PROTECTED) +(\S+) ([^@\s]+)/gm;
-  const exported = [...table.matchAll(row)].filter(
-    ([, binding, section]) => binding !== "LOCAL" && section !== "UND",
-  );
-  return exported.map(([, , , name]) => name).sort();
+  const found = [...table.matchAll(row)].filter(([, binding]) => binding !== "LOCAL");
+  return found
+    .map(([, , section, name]) => ({ section, name }))
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function highestVersion(versions) {

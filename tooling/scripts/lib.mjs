@@ -10,6 +10,9 @@ export const repoRoot = path.resolve(path.dirname(fileURLToPath(import.meta.url)
 /** The folder below prebuilds/ that this machine builds and loads. */
 export const platformFolder = `${process.platform}-${process.arch}`;
 
+/** What turbo hashes of this Node.js: tests that passed with one say nothing of another. */
+export const hashedVariables = { WARPWRIGHT_NODE: process.versions.node.split(".")[0] };
+
 /** A problem that one sentence explains: printed without a stack. */
 export class Failure extends Error {}
 
@@ -100,18 +103,34 @@ export function workspacePackages(root = repoRoot) {
 }
 
 /** Files of these patterns that git knows or would add. */
-export function sourceFiles(patterns) {
+export function sourceFiles(patterns, root = repoRoot) {
   const kinds = ["--cached", "--others", "--exclude-standard"];
-  const names = capture("git", ["ls-files", "-z", ...kinds, "--", ...patterns], { cwd: repoRoot });
+  const names = capture("git", ["ls-files", "-z", ...kinds, "--", ...patterns], { cwd: root });
   if (names === null) throw new Failure("listing the sources needs a git checkout");
   const listed = names.split("\0").filter(Boolean);
-  return listed.filter((name) => fs.existsSync(path.join(repoRoot, name)));
+  return listed.filter((name) => fs.existsSync(path.join(root, name)));
 }
 
 /** The published packages that are built with the headers, by the script they all share. */
 export function nativePackages(root = repoRoot) {
   return workspacePackages(root).filter(
     ({ manifest }) => !manifest.private && manifest.scripts?.["build:native"],
+  );
+}
+
+/** Names of the files in .changeset that wait for a release. */
+export function pendingChangesets(root = repoRoot) {
+  const names = fs.readdirSync(path.join(root, ".changeset"));
+  return names.filter((name) => name.endsWith(".md") && name !== "README.md");
+}
+
+/** pnpm's catalog as a map, from the text of pnpm-workspace.yaml: the lines below `catalog:`. */
+export function catalogVersions(
+  text = fs.readFileSync(path.join(repoRoot, "pnpm-workspace.yaml"), "utf8"),
+) {
+  const [, lines = ""] = /^catalog:\n((?: +.*\n?)*)/m.exec(text) ?? [];
+  return new Map(
+    [...lines.matchAll(/^ +["']?([^"'\s]+?)["']?: *(\S+)/gm)].map((m) => [m[1], m[2]]),
   );
 }
 

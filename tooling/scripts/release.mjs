@@ -1,9 +1,16 @@
 // `npm run version` turns changesets into versions and changelogs, `npm run release` builds and
 // publishes what is not in the registry yet. CI rehearses both with a registry of its own.
-import fs from "node:fs";
 import path from "node:path";
 import { parseArgs } from "node:util";
-import { capture, Failure, repoRoot } from "./lib.mjs";
+import {
+  capture,
+  Failure,
+  findNvcc,
+  pendingChangesets,
+  repoRoot,
+  workspacePackages,
+  writeJson,
+} from "./lib.mjs";
 
 /** Code for 8.0 also runs on 8.6 and 8.9; its PTX is for what comes after 12.0. */
 const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
@@ -33,10 +40,10 @@ export function release(args, programs) {
 
 /** Never from the cache: what is published was compiled by this run. */
 function build({ env, node, turbo }) {
+  if (findNvcc() === null) throw new Failure("a release holds CUDA code, and nvcc was not found");
   env.WARPWRIGHT_REQUIRE_CUDA = "1";
   env.WARPWRIGHT_CUDA_ARCHS = releaseArchs;
-  turbo("build", ["--force"]);
-  turbo("test", ["--force"]);
+  turbo("build", ["test", "--force"]);
   node("check-binary.mjs", "--archs", releaseArchs);
 }
 
@@ -45,16 +52,26 @@ function build({ env, node, turbo }) {
  * command of changesets publishes ten at a time. Run again, it goes on where it stopped.
  */
 function publish({ node, pnpm, tool }, rehearsal) {
-  const pending = fs
-    .readdirSync(path.join(repoRoot, ".changeset"))
-    .filter((name) => name.endsWith(".md") && name !== "README.md");
+  const pending = pendingChangesets();
   if (pending.length > 0) {
     throw new Failure(`${pending.join(", ")} not released yet: npm run version, and commit`);
   }
   if (!rehearsal) node("check-changesets.mjs", "--release");
   node("check-binary.mjs", ...(rehearsal ? [] : ["--archs", releaseArchs]));
+  nameRepository(process.env);
   pnpm(["publish", "--recursive", "--access", "public", "--no-git-checks"]);
   tool("changeset", ["tag"]);
+}
+
+/** npm's provenance holds only if a package names the repository that builds it. */
+function nameRepository({ GITHUB_REPOSITORY, GITHUB_SERVER_URL }) {
+  if (!GITHUB_REPOSITORY) return;
+  const url = `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git`;
+  for (const { folder, manifest } of workspacePackages()) {
+    if (manifest.private) continue;
+    const repository = { type: "git", url, directory: folder };
+    writeJson(path.join(repoRoot, folder, "package.json"), { ...manifest, repository });
+  }
 }
 
 function requireLoopback() {

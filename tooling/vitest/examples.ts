@@ -29,8 +29,8 @@ export interface ExampleOptions {
 
 /**
  * Tests that every `@example` in src and all TypeScript of the README compiles and runs, and that
- * every function and class of the package's entry points has an example. What imports vitest runs
- * as tests of its own. The package has to be built.
+ * every function and class of the package's entry points has an example. What imports vitest, or
+ * calls a suite, runs as tests of its own. The package has to be built.
  *
  * @param root the package's folder
  */
@@ -43,7 +43,7 @@ export function testExamples(root: URL, { packages = {} }: ExampleOptions = {}):
     writeFileSync(path, example.code);
     return { ...example, path };
   });
-  const isSuite = ({ code }: Example) => /from "vitest"/.test(code);
+  const isSuite = ({ code }: Example) => /from "vitest"|^test[A-Z]\w*\(/m.test(code);
 
   // They name files without a folder.
   const before = process.cwd();

@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** geometry: packRows([x, residual, out, residualOut], [weight, rstd]) */
@@ -23,5 +20,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("rmsnorm", {
-  "linux-x64": () => require("../prebuilds/linux-x64/rmsnorm.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/rmsnorm.node", import.meta.url),
 });

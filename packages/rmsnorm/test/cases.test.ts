@@ -1,25 +1,21 @@
 // Faults that users of comparable kernels reported; the number after RN- is ours.
 import { full, ones, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
 import {
+  bitsOf,
   expectClose,
+  floatDTypes,
   poisoned,
   testDevices,
   tolerances,
   valuesOf,
   withCanaries,
 } from "@warpwright/testing";
+import { randomParameter } from "@warpwright/testing/vitest";
 import { describe, expect, test } from "vitest";
 import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { addRmsnorm, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
-import {
-  bitsOf,
-  countNonFinite,
-  dtypes,
-  expectAddRmsnorm,
-  expectRmsnorm,
-  randomWeight,
-} from "./support.js";
+import { countNonFinite, expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
 describe.each(testDevices())("reported faults on %s", (device) => {
   const bf16 = { dtype: "bfloat16", device } as const;
@@ -33,7 +29,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
         for (const rows of [1, 3, isEmulated ? 7 : 989]) {
           const x = randn([rows, hiddenSize], { seed: rows, ...place });
           const residual = randn(x.shape, { seed: 2, ...place });
-          expectAddRmsnorm(x, residual, randomWeight(hiddenSize, place));
+          expectAddRmsnorm(x, residual, randomParameter([hiddenSize], place));
         }
       }
     },
@@ -43,7 +39,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     "RN-06: rows that outgrow default shared memory: float32 x %i",
     (hiddenSize) => {
       const x = randn([3, hiddenSize], { seed: 1, ...fp32 });
-      expectRmsnorm(x, randomWeight(hiddenSize, fp32));
+      expectRmsnorm(x, randomParameter([hiddenSize], fp32));
       expectRmsnorm(randn([1, 64], { seed: 1, ...fp32 }), null); // no error is left pending
     },
   );
@@ -67,7 +63,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   test.each([2048, 3072, 4096, 5120, 6144, 7168, 8192])(
     "RN-08: every number of tokens at hidden size %i",
     async (hiddenSize) => {
-      const weight = randomWeight(hiddenSize, bf16);
+      const weight = randomParameter([hiddenSize], bf16);
       for (const tokens of isEmulated ? [1, 17] : [1, 256, 257, 512, 4096]) {
         const x = randn([tokens, hiddenSize], { seed: tokens, ...bf16 });
         const out = rmsnorm(x, weight, { out: poisoned(x.shape, bf16) });
@@ -90,7 +86,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     };
     const x = randn([rows, columns], { seed: 1, ...bf16 });
     const residual = randn([rows, columns], { seed: 2, ...bf16 });
-    const weight = randomWeight(columns, bf16);
+    const weight = randomParameter([columns], bf16);
     const aligned = await bitsOf(addRmsnorm(x, residual, weight).out);
     for (const offset of [1, 2, 3, 4, 5, 6, 7]) {
       for (const off of [0, 1, 2, 3]) {
@@ -103,7 +99,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     }
   });
 
-  test.each(dtypes)("RN-11: a last dimension that is not dense, %s", async (dtype) => {
+  test.each(floatDTypes)("RN-11: a last dimension that is not dense, %s", async (dtype) => {
     const x = randn([64, 32], { seed: 1, dtype, device }).transpose(0, 1);
     expect(x.strides).toEqual([1, 32]);
     expect(await bitsOf(expectRmsnorm(x, null))).toBe(await bitsOf(rmsnorm(x.contiguous())));
@@ -113,7 +109,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     const x = randn([8, 1024], { seed: 1, ...bf16 });
     const one = await bitsOf(rmsnorm(x, ones([1024], fp32)));
     expect(one).toBe(await bitsOf(rmsnorm(x)));
-    expectRmsnorm(randn([8, 1024], { seed: 1, ...fp16 }), randomWeight(1024, fp32));
+    expectRmsnorm(randn([8, 1024], { seed: 1, ...fp16 }), randomParameter([1024], fp32));
     expect(() => rmsnorm(x.to("float32"), ones([1024], bf16))).toThrow(TypeError);
   });
 
@@ -133,7 +129,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       fp16,
     );
     expect(new Set(valuesOf(rmsnorm(alternating)))).toEqual(new Set([1, -1]));
-    const weight = randomWeight(4096, fp16);
+    const weight = randomParameter([4096], fp16);
     const largest = rmsnorm(full([2, 4096], 65504, fp16), weight);
     expectClose(largest.select(0, 1), valuesOf(weight), { ulps: 1 });
     const x = tensor(
@@ -145,7 +141,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
 
   test.each([2048, 4096])("RN-16: the fused sum does not overflow either, %i", (hiddenSize) => {
     const of = (value: number) => full([2, hiddenSize], value, fp16);
-    const weight = randomWeight(hiddenSize, fp16);
+    const weight = randomParameter([hiddenSize], fp16);
     for (const [x, residual, sum] of [
       [300, 0, 300],
       [200, 200, 400],
@@ -180,7 +176,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("RN-17: without eps a row of zeros is 0 / 0, and its neighbours are what they are", () => {
-    for (const dtype of dtypes) {
+    for (const dtype of floatDTypes) {
       const x = zeros([3, 96], { dtype, device });
       x.narrow(0, 1, 1).fill(2);
       const rstd = zeros([3], { device });
@@ -250,7 +246,9 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("RN-25: a weight at the end of its allocation, and rows no block count divides", () => {
-    const weight = zeros([1537], bf16).narrow(0, 1, 1536).copyFrom(randomWeight(1536, bf16));
+    const weight = zeros([1537], bf16)
+      .narrow(0, 1, 1536)
+      .copyFrom(randomParameter([1536], bf16));
     expectRmsnorm(randn([isEmulated ? 13 : 757, 1536], { seed: 1, ...bf16 }), weight);
   });
 
@@ -275,7 +273,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("C-3: eps is 1e-6 by default, in every dtype", async () => {
-    for (const dtype of dtypes) {
+    for (const dtype of floatDTypes) {
       const x = randn([4, 32], { seed: 1, dtype, device });
       expect(await bitsOf(rmsnorm(x))).toBe(await bitsOf(rmsnorm(x, null, { eps: 1e-6 })));
     }

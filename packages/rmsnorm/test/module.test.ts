@@ -1,8 +1,7 @@
 import { randn, tensor } from "@warpwright/runtime";
-import { testDevices } from "@warpwright/testing";
+import { bitsOf, testDevices } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { RMSNorm, rmsnorm } from "../src/index.js";
-import { bitsOf } from "./support.js";
 
 describe.each(testDevices())("RMSNorm on %s", (device) => {
   const x = randn([3, 16], { seed: 1, dtype: "bfloat16", device });

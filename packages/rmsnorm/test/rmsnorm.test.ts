@@ -1,6 +1,8 @@
 import { empty, randn, type Tensor, zeros } from "@warpwright/runtime";
 import {
+  bitsOf,
   expectClose,
+  floatDTypes,
   misaligned,
   poisoned,
   seedGrid,
@@ -8,10 +10,11 @@ import {
   tolerances,
   valuesOf,
 } from "@warpwright/testing";
+import { randomParameter } from "@warpwright/testing/vitest";
 import { describe, expect, test } from "vitest";
 import { type AddRmsnormOptions, addRmsnorm, rmsnorm } from "../src/index.js";
 import { rmsnormReference } from "./reference.js";
-import { bitsOf, dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
+import { expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
 // Around the limits of each launch configuration of rmsnorm.cu (32, 64, 128, 256, 512, 1024, 2048,
 // 4096 vectors of 16 bytes, then clusters of 2, 4 and 8), and sizes no vector divides.
@@ -38,18 +41,18 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
   test.each(["float16", "bfloat16"] as const)("one rounding more would be seen: %s", (dtype) => {
     const place = { dtype, device };
     const x = randn([4, 64], { seed: 1, ...place });
-    const weight = randomWeight(64, place);
+    const weight = randomParameter([64], place);
     const twice = rmsnorm(x, weight, { casting: "llama" });
     const { out } = rmsnormReference(valuesOf(x), valuesOf(weight), 64, dtype);
     expect(() => expectClose(twice, out, tolerances.roundedOnce[dtype])).toThrow("elements differ");
   });
 
-  describe.each(dtypes)("%s", (dtype) => {
+  describe.each(floatDTypes)("%s", (dtype) => {
     const place = { dtype, device };
 
     test.each(seedGrid().map((c) => [c.name, c] as const))("grid: %s", (_, gridCase) => {
       const x = gridCase.input(place);
-      const weight = randomWeight(gridCase.shape[2], place);
+      const weight = randomParameter([gridCase.shape[2]], place);
       if (gridCase.throws) {
         expect(() => rmsnorm(x, weight)).toThrow(
           expect.objectContaining({ code: gridCase.throws }),
@@ -62,20 +65,20 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
 
     test.each(hiddenSizes)("hidden size %i, five rows", (hiddenSize) => {
       const x = randn([5, hiddenSize], { seed: hiddenSize, ...place });
-      const weight = randomWeight(hiddenSize, place);
+      const weight = randomParameter([hiddenSize], place);
       expectRmsnorm(x, weight, { rstd: zeros([5], { device }) });
       expectAddRmsnorm(x, randn(x.shape, { seed: 3, ...place }), weight);
     });
 
     test.each([1, 2, 3, 4, 5, 131, 1000])("%i rows of 640", (rows) => {
       const x = randn([rows, 640], { seed: rows, ...place });
-      expectRmsnorm(x, randomWeight(640, place), { rstd: zeros([rows], { device }) });
+      expectRmsnorm(x, randomParameter([640], place), { rstd: zeros([rows], { device }) });
     });
 
     test("options: eps, weightOffset, llama casting, no weight, float32 weight", () => {
       const x = randn([6, 512], { seed: 5, ...place });
-      const weight = randomWeight(512, place);
-      const weight32 = randomWeight(512, { dtype: "float32", device }, 9);
+      const weight = randomParameter([512], place);
+      const weight32 = randomParameter([512], { dtype: "float32", device }, 9);
       expectRmsnorm(x, null);
       expectRmsnorm(x, weight, { eps: 0.5 });
       expectRmsnorm(x, weight, { eps: 0 });
@@ -89,8 +92,8 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
 
     test("addRmsnorm's options: the same, and rstd of the rounded sum", () => {
       const [x, residual] = [5, 6].map((seed) => randn([6, 512], { seed, ...place }));
-      const weight = randomWeight(512, place);
-      const weight32 = randomWeight(512, { dtype: "float32", device }, 9);
+      const weight = randomParameter([512], place);
+      const weight32 = randomParameter([512], { dtype: "float32", device }, 9);
       const expectSum = (given: Tensor | null, options: AddRmsnormOptions) =>
         expectAddRmsnorm(x!, residual!, given, { rstd: poisoned([6], { device }), ...options });
       expectSum(null, {});
@@ -108,7 +111,7 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
       async (size) => {
         const x = randn([5, size], { seed: size, ...place });
         const residual = randn(x.shape, { seed: 6, ...place });
-        const weight = randomWeight(size, { dtype: "float32", device });
+        const weight = randomParameter([size], { dtype: "float32", device });
         const aligned = await bitsOf(expectRmsnorm(x, weight));
         const sum = await bitsOf(expectAddRmsnorm(x, residual, weight).out);
         for (const offset of [1, 2, 3]) {
@@ -139,7 +142,7 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
     test("in place: out is x, residualOut is the residual or x", () => {
       const inputs = () => [1, 2].map((seed) => randn([4, 1000], { seed, ...place }));
       const [x, residual] = inputs() as [Tensor, Tensor];
-      expectRmsnorm(x, randomWeight(1000, place), { out: x });
+      expectRmsnorm(x, randomParameter([1000], place), { out: x });
       const [y, update] = inputs() as [Tensor, Tensor];
       expectAddRmsnorm(y, update, null, { out: y, residualOut: update });
       const [z, other] = inputs() as [Tensor, Tensor];
@@ -150,7 +153,7 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
     test("long rows in place, beyond every on-chip size of one block", () => {
       const shape = [2, 300_000];
       const [x, residual] = [1, 2].map((seed) => randn(shape, { seed, ...place }));
-      const weight = randomWeight(300_000, place);
+      const weight = randomParameter([300_000], place);
       expectRmsnorm(x!, weight);
       expectAddRmsnorm(x!, residual!, weight, { out: residual!, residualOut: x! });
     });
@@ -171,7 +174,7 @@ describe.each(testDevices())("rmsnorm on %s", (device) => {
   test("an x that nobody may write is only read", async () => {
     const x = randn([8, 64], { seed: 1, device });
     const before = await x.data();
-    rmsnorm(x, randomWeight(64, { dtype: "float32", device }));
+    rmsnorm(x, randomParameter([64], { dtype: "float32", device }));
     addRmsnorm(x, x);
     expect(await x.data()).toEqual(before);
   });

@@ -1,11 +1,17 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
 import { empty, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, type FloatDType, misaligned, stridedRows } from "@warpwright/testing";
-import { describeCuda } from "@warpwright/testing/vitest";
+import {
+  expectClose,
+  type FloatDType,
+  floatDTypes,
+  misaligned,
+  stridedRows,
+} from "@warpwright/testing";
+import { describeCuda, randomParameter } from "@warpwright/testing/vitest";
 import { test } from "vitest";
 import { rmsnorm } from "../src/index.js";
-import { dtypes, expectAddRmsnorm, expectRmsnorm, randomWeight } from "./support.js";
+import { expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
 const device = "cuda:0";
 
@@ -30,7 +36,7 @@ function disposeAll(tensors: readonly Tensor[]): void {
 }
 
 describeCuda("rmsnorm under compute-sanitizer", () => {
-  test.each(dtypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
+  test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
@@ -39,7 +45,7 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
         const rows = count > 4096 ? 2 : 5;
         const x = randn([rows, hiddenSize], { seed: count, ...place });
         const residual = misaligned(randn(x.shape, { seed: 1, ...place }), 1);
-        const weight = randomWeight(hiddenSize, place);
+        const weight = randomParameter([hiddenSize], place);
         const rstd = empty([rows], { device });
         const sum = expectAddRmsnorm(x, residual, weight, { casting: "llama" });
         const norm = expectRmsnorm(x, weight, { rstd });
@@ -48,14 +54,14 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
     },
   );
 
-  const shared = dtypes.flatMap((dtype) =>
+  const shared = floatDTypes.flatMap((dtype) =>
     mappings.map(([name, count]) => [dtype, name, count] as const),
   );
 
   test.each(shared)("%s, a row to %s: no weight, a float32 weight", (dtype, _, count) => {
     const hiddenSize = count * vectorSize(dtype);
     const x = randn([2, hiddenSize], { seed: 1, dtype, device });
-    const weight = randomWeight(hiddenSize, { dtype: "float32", device });
+    const weight = randomParameter([hiddenSize], { dtype: "float32", device });
     const offset = misaligned(weight, 1);
     const norms = [null, weight, offset].map((given) => expectRmsnorm(x, given));
     disposeAll([x, weight, offset, ...norms]);
@@ -68,7 +74,7 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
       const [x, residual] = [1, 2].map((seed) =>
         stridedRows(randn([2, hiddenSize], { seed, ...place }), gap),
       );
-      const weight = randomWeight(hiddenSize, place);
+      const weight = randomParameter([hiddenSize], place);
       expectAddRmsnorm(x!, residual!, weight, { out: x!, residualOut: residual! });
       expectRmsnorm(residual!, weight, { out: residual! });
       disposeAll([x!, residual!, weight]);
@@ -94,7 +100,9 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
 
   test("RN-25: rows no block count divides, and a weight at the end of its allocation", () => {
     const place = { dtype: "bfloat16", device } as const;
-    const weight = zeros([1537], place).narrow(0, 1, 1536).copyFrom(randomWeight(1536, place));
+    const weight = zeros([1537], place)
+      .narrow(0, 1, 1536)
+      .copyFrom(randomParameter([1536], place));
     disposeAll([expectRmsnorm(randn([13, 1536], { seed: 1, ...place }), weight)]);
   });
 });

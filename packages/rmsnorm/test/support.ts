@@ -1,23 +1,7 @@
-import { type Device, randn, type Tensor, tensor } from "@warpwright/runtime";
+import type { Tensor } from "@warpwright/runtime";
 import { expectClose, type FloatDType, tolerances, valuesOf } from "@warpwright/testing";
 import { type AddRmsnormOptions, addRmsnorm, type RmsnormOptions, rmsnorm } from "../src/index.js";
 import { type Reference, type ReferenceOptions, rmsnormReference } from "./reference.js";
-
-export const dtypes: readonly FloatDType[] = ["float32", "float16", "bfloat16"];
-
-export interface Place {
-  dtype: FloatDType;
-  device: Device;
-}
-
-/** Normal values, of mean 1 and a fifth of the spread for a weight. */
-export function randomWeight(size: number, { dtype, device }: Place, seed = 7): Tensor {
-  const values = randn([size], { seed }).dataSync() as Float32Array;
-  return tensor(
-    values.map((value) => 1 + 0.2 * value),
-    { dtype, device },
-  );
-}
 
 /** Runs rmsnorm and compares out and rstd with float64; returns what it gave. */
 export function expectRmsnorm(
@@ -63,11 +47,6 @@ function compare(out: Tensor, reference: Reference, { casting, rstd }: RmsnormOp
   const table = casting === "llama" ? tolerances.roundedTwice : tolerances.roundedOnce;
   expectClose(out, reference.out, { ...table[out.dtype as FloatDType], name: "out" });
   if (rstd) expectClose(rstd, reference.rstd, { ...tolerances.roundedOnce.float32, name: "rstd" });
-}
-
-/** The tensor's bits, for comparisons that allow no difference. */
-export async function bitsOf(x: Tensor): Promise<string> {
-  return Buffer.from(await x.bytes()).toString("base64");
 }
 
 /** How many elements of a 16-bit tensor are NaN or infinite, from its bits. */

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { platformName } from "./addon-names.js";
 import { listOf } from "./describe.js";
 
 const lowestMajor = 8;
@@ -15,9 +16,8 @@ export function readArchitectures(): readonly string[] {
 }
 
 function fromBuildInfo(): readonly string[] {
-  const platform = `${process.platform}-${process.arch}`;
   try {
-    const url = new URL(`../prebuilds/${platform}/build-info.json`, import.meta.url);
+    const url = new URL(`../prebuilds/${platformName()}/build-info.json`, import.meta.url);
     const { archs } = JSON.parse(readFileSync(url, "utf8")) as { archs?: unknown };
     return Array.isArray(archs) ? archs.filter((arch) => typeof arch === "string") : [];
   } catch {

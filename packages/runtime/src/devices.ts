@@ -148,12 +148,15 @@ function whyUnavailable(name: DeviceName): string | null {
 }
 
 function whyNoCuda(): string | null {
-  let found: Probe;
   try {
-    found = probe();
+    return cudaProblem(probe(), process.env.CUDA_VISIBLE_DEVICES);
   } catch (error) {
     return (error as Error).message;
   }
+}
+
+/** What keeps every device from being used, by what the addon found; null if nothing does. */
+export function cudaProblem(found: Probe, visible: string | undefined): string | null {
   const { withCuda, driverVersion, runtimeVersion, status, message } = found;
   if (!withCuda) return "the runtime's addon was built without CUDA";
   if (driverVersion === 0) return "there is no NVIDIA driver; version 580 or later is needed";
@@ -167,7 +170,6 @@ function whyNoCuda(): string | null {
     return `counting the devices failed with ${status}: ${message}`;
   }
   if (found.devices.length === 0) {
-    const visible = process.env.CUDA_VISIBLE_DEVICES;
     const limit = visible === undefined ? "" : `, with CUDA_VISIBLE_DEVICES=${visible}`;
     return `the driver shows no device${limit}`;
   }

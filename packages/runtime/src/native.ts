@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { availableParallelism } from "node:os";
 import { quote } from "./describe.js";
 import { valueError } from "./errors.js";
@@ -160,10 +159,8 @@ export interface Native {
   getNumThreads(): number;
 }
 
-const require = createRequire(import.meta.url);
-
 const load = loadAddon<Native>("runtime", {
-  "linux-x64": () => require("../prebuilds/linux-x64/runtime.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/runtime.node", import.meta.url),
 });
 
 /** More would not start on most machines. */

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, type SpawnSyncOptions, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
@@ -19,9 +19,16 @@ export interface Installed {
   remove(): void;
 }
 
+export interface InstallOptions {
+  /** Whether the package has its addon. */
+  addon: boolean;
+  /** How the folder's name begins. */
+  prefix?: string;
+}
+
 /** Builds the package from its sources into the node_modules of a new folder. */
-export function install({ addon }: { addon: boolean }): Installed {
-  const folder = mkdtempSync(join(tmpdir(), "warpwright-"));
+export function install({ addon, prefix = "warpwright-" }: InstallOptions): Installed {
+  const folder = mkdtempSync(join(tmpdir(), prefix));
   const target = join(folder, "node_modules/@warpwright/runtime");
   mkdirSync(target, { recursive: true });
   cpSync(join(root, "package.json"), join(target, "package.json"));
@@ -51,10 +58,23 @@ export function runModule(
   { folder }: Installed,
   source: string,
   env: Record<string, string> = {},
+  user: { uid?: number; gid?: number } = {},
 ): Output {
-  const args = ["--input-type=module", "-e", source];
+  return runNode(["--input-type=module", "-e", source], { cwd: folder, ...user }, env);
+}
+
+/** Runs a program that is in a file, from another folder. */
+export function runFile(path: string, env: Record<string, string> = {}): Output {
+  return runNode([path], { cwd: tmpdir() }, env);
+}
+
+function runNode(
+  args: readonly string[],
+  options: SpawnSyncOptions,
+  env: Record<string, string>,
+): Output {
   const { stdout, stderr, status } = spawnSync(process.execPath, args, {
-    cwd: folder,
+    ...options,
     encoding: "utf8",
     env: { PATH: process.env.PATH ?? "", ...env },
   });

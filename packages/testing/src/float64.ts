@@ -5,6 +5,9 @@ import { dtypeError, valueError } from "./errors.js";
 /** The floating-point element types that kernels compute with. */
 export type FloatDType = "float32" | "float16" | "bfloat16";
 
+/** All of them, for `describe.each`. */
+export const floatDTypes: readonly FloatDType[] = ["float32", "float16", "bfloat16"];
+
 /** How a binary floating-point type divides its bits. */
 interface Format {
   bits: 16 | 32;
@@ -159,4 +162,18 @@ export function roundAll(dtype: FloatDType, values: ArrayLike<number>): Float64A
 export function valuesOf(x: Tensor): Float64Array {
   const data = x.dataSync();
   return data instanceof BigInt64Array ? Float64Array.from(data, Number) : new Float64Array(data);
+}
+
+/**
+ * The tensor's bits, for comparisons that allow no difference.
+ *
+ * @example
+ * import { randn } from "@warpwright/runtime";
+ * import { bitsOf } from "@warpwright/testing";
+ *
+ * const x = randn([4, 96], { seed: 1 });
+ * console.log((await bitsOf(x)) === (await bitsOf(x.clone()))); // true
+ */
+export async function bitsOf(x: Tensor): Promise<string> {
+  return Buffer.from(await x.bytes()).toString("base64");
 }

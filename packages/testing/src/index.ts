@@ -7,7 +7,9 @@ export {
 } from "./bench.js";
 export { missingCuda, testDevices } from "./cuda.js";
 export {
+  bitsOf,
   type FloatDType,
+  floatDTypes,
   fromBits,
   roundAll,
   roundTo,

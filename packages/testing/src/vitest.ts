@@ -1,33 +1,34 @@
-import { describe } from "vitest";
-
-import { missingCuda } from "./cuda.js";
-
-export interface DescribeCudaOptions {
-  /** How many CUDA devices the tests need. Default 1. */
-  devices?: number;
-}
-
-/**
- * vitest's `describe` for tests that need CUDA. Without the devices the tests are skipped and the
- * suite's name says why, so that a run that left them out cannot be taken for a full one.
- *
- * @example
- * import { randn } from "@warpwright/runtime";
- * import { describeCuda } from "@warpwright/testing/vitest";
- * import { expect, test } from "vitest";
- *
- * describeCuda("randn", () => {
- *   test("is on the device", () => {
- *     expect(randn([4], { seed: 1, device: "cuda" }).device).toBe("cuda:0");
- *   });
- * });
- */
-export function describeCuda(
-  name: string,
-  fn: () => void,
-  { devices = 1 }: DescribeCudaOptions = {},
-): void {
-  const missing = missingCuda(devices);
-  if (missing === undefined) describe(name, fn);
-  else describe.skip(`${name} (skipped: ${missing})`, fn);
-}
+export {
+  type ArgumentSettings,
+  type RefusedShape,
+  rowParameter,
+  rowStatistic,
+  rows,
+  type TensorArgument,
+  type TensorKind,
+} from "./suites/arguments.js";
+export {
+  type Arguments,
+  type Callee,
+  type CalleeSettings,
+  calleeOf,
+  type Place,
+  randomParameter,
+  type ScalarOption,
+} from "./suites/callee.js";
+export { type DescribeCudaOptions, describeCuda } from "./suites/describe-cuda.js";
+export { type FarRows, testFarRows } from "./suites/far-rows.js";
+export {
+  type ForgedCalls,
+  type Geometry,
+  type NativeArgument,
+  rowGeometry,
+  testForgedCalls,
+} from "./suites/forged.js";
+export { type LayoutOptions, testLayouts } from "./suites/layouts.js";
+export { testOptionErrors } from "./suites/option-errors.js";
+export { testOverlaps } from "./suites/overlaps.js";
+export { kindRefusals, type Refusal, testRefusals } from "./suites/refusals.js";
+export { type StreamOptions, testStreams } from "./suites/streams.js";
+export { testTensorErrors } from "./suites/tensor-errors.js";
+export { type TwoGpuOptions, testTwoGpus } from "./suites/two-gpus.js";

@@ -1,4 +1,5 @@
 import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
 
 const require = createRequire(import.meta.url);
@@ -73,7 +74,9 @@ export interface Native {
   forgeHandle(magic: number, major: number, minor: number): Handle;
 }
 
+// By name: the benchmark's compiled copy of this file is in another folder.
+const prebuilds = "@warpwright/headers-test/prebuilds/linux-x64";
+
 export const native = loadAddon<Native>("headers-test", {
-  // By name: the benchmark's compiled copy of this file is in another folder.
-  "linux-x64": () => require("@warpwright/headers-test/prebuilds/linux-x64/headers-test.node"),
+  "linux-x64": () => pathToFileURL(require.resolve(`${prebuilds}/headers-test.node`)),
 })();

@@ -24,16 +24,10 @@ describe("changeset version", () => {
     const cli = createRequire(import.meta.url).resolve("@changesets/cli/bin.js");
     const run = spawnSync(process.execPath, [cli, "version"], { cwd: copy.root, encoding: "utf8" });
     expect(run.stderr + run.stdout).toContain("files have been updated");
+    expect(run.stderr).not.toContain("must depend on the current version");
   }
 
   test("a minor of the runtime leaves the kernels alone", () => {
-    // Before their first release the packages are older than the range of their peers.
-    const published = workspacePackages(copy.root).filter(({ manifest }) => !manifest.private);
-    copy.addChangeset(
-      "minor",
-      published.map(({ manifest }) => manifest.name),
-    );
-    version();
     const before = versions();
     const kernels = workspacePackages(copy.root)
       .map(({ manifest }) => manifest)

@@ -1,12 +1,10 @@
-import { execFileSync, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { checkAddon } from "../check-binary.mjs";
 import { lineProblems } from "../check-lines.mjs";
-import { expandArchs } from "../elf.mjs";
-import { isAtLeast, platformFolder, repoRoot, writeJson } from "../lib.mjs";
+import { isAtLeast, repoRoot, writeJson } from "../lib.mjs";
 
 const scripts = path.join(repoRoot, "tooling/scripts");
 
@@ -82,58 +80,5 @@ describe("build-native", () => {
     });
     expect(run.status).toBe(1);
     expect(run.stderr).toContain(expected);
-  });
-});
-
-describe("check-binary", () => {
-  const goodManifest = {
-    name: "@warpwright/none",
-    version: "0.0.0",
-    binary: { napi_versions: [9] },
-  };
-
-  function stage(source: string, flags: readonly string[], info: object): void {
-    const staged = path.join(folder, "prebuilds", platformFolder);
-    fs.mkdirSync(staged, { recursive: true });
-    fs.writeFileSync(path.join(folder, "none.cc"), source);
-    const options = ["-shared", "-fPIC", "-o", path.join(staged, "none.node")];
-    execFileSync("g++", [...options, ...flags, path.join(folder, "none.cc")]);
-    writeJson(path.join(staged, "build-info.json"), info);
-  }
-
-  const goodInfo = { version: "0.0.0", cuda: false, archs: [], glibc: "0" };
-  const entryPoints =
-    'extern "C" void napi_register_module_v1() {}\n' +
-    'extern "C" int node_api_module_get_api_version_v1() { return 9; }\n';
-
-  test("an addon as it must be", () => {
-    stage(entryPoints, ["-nodefaultlibs", "-lc"], goodInfo);
-    expect(checkAddon(folder, goodManifest)).toEqual([]);
-  });
-
-  test("a foreign library, a symbol too many, and a build-info of something else", () => {
-    const source = `#include <iostream>\n${entryPoints}void extra() { std::cout << 1; }\n`;
-    stage(source, [], { ...goodInfo, version: "0.0.1", cuda: true, archs: ["80"] });
-    const problems = checkAddon(folder, goodManifest).join("\n");
-    expect(problems).toContain("exports");
-    expect(problems).toContain("needs libstdc++.so.6");
-    expect(problems).toContain("holds [], build-info says [80-real,80-virtual]");
-    expect(problems).toContain("is of version 0.0.1, not 0.0.0");
-  });
-
-  test("a CPU build where CUDA is required", () => {
-    stage(entryPoints, ["-nodefaultlibs", "-lc"], goodInfo);
-    const problems = checkAddon(folder, goodManifest, { requiredArchs: ["80"] });
-    expect(problems).toEqual(["@warpwright/none was built without CUDA"]);
-  });
-
-  test("an addon for other architectures than a release's", () => {
-    stage(entryPoints, ["-nodefaultlibs", "-lc"], { ...goodInfo, cuda: true, archs: ["90a-real"] });
-    const problems = checkAddon(folder, goodManifest, { requiredArchs: ["90a-real", "80"] });
-    expect(problems.join("\n")).toContain("lacks one of [80-real,80-virtual,90a-real]");
-  });
-
-  test("architectures in CMake's notation", () => {
-    expect(expandArchs(["90a-real", "80"])).toEqual(["80-real", "80-virtual", "90a-real"]);
   });
 });

@@ -83,6 +83,12 @@ class Arguments {
                                         b.name + ", or neither");
   }
 
+  // Not both left out.
+  void require_one(const TensorArg& a, const TensorArg& b) {
+    if (a.handle == nullptr && b.handle == nullptr)
+      throw kind_error(info_.Env(), std::string(op_) + ": expected " + a.name + " or " + b.name);
+  }
+
   // float32, float16 or bfloat16.
   Dtype float_dtype(const char* name) { return static_cast<Dtype>(integer(name, 3)); }
 

@@ -28,9 +28,9 @@ struct RowTuning {
   bool clustered = false;
   int min_blocks = 0;
 };
-inline constexpr RowTuning kRowTunings[] = {{32, 1},           {32, 2},        {32, 4},  {32, 8},
-                                            {128, 4},          {256, 4},       {256, 8}, {512, 8},
-                                            {512, 4, true, 2}, {512, 8, true}, {512, 16}};
+inline constexpr RowTuning kRowTunings[] = {
+    {32, 1},  {32, 2},  {32, 4},           {32, 8},           {128, 4}, {256, 4},
+    {256, 8}, {512, 8}, {512, 4, true, 2}, {512, 8, true, 1}, {512, 16}};
 inline constexpr int kNumRowTunings = std::size(kRowTunings);
 // The last that neither needs clusters nor is in their stead, and the first that does.
 inline constexpr int kLongestOneBlock = 7;
@@ -77,9 +77,12 @@ class RowThread {
   // f(i, vec) for each vector of the row that is this thread's: its i-th, the row's vec-th.
   template <typename F>
   __device__ void each_vec(F&& f) const {
+    // Opaque in a cluster, where the compiler would keep each `vec` in a register between loops.
+    int first = thread_;
+    if constexpr (kClustered) asm volatile("" : "+r"(first));
 #pragma unroll
     for (int i = 0; i < kVecs; ++i) {
-      const int vec = i * num_threads_ + thread_;
+      const int vec = i * num_threads_ + first;
       if (vec < num_vecs_) f(i, vec);
     }
   }

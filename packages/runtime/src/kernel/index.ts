@@ -37,6 +37,20 @@ export {
   checkWritable,
   type NumberBounds,
 } from "./checks.js";
+export {
+  type ElementwiseCall,
+  type ElementwiseOptions,
+  elementwiseOptionNames,
+  runElementwise,
+} from "./elementwise.js";
+export {
+  type GatedCall,
+  type GatedOptions,
+  gatedOptionNames,
+  gatedPairOptionNames,
+  runGated,
+  runGatedPair,
+} from "./gated.js";
 export { checkTensor, handleOf, optionalHandle } from "./handles.js";
 export { fillOn, newFilled, newTensor } from "./memory.js";
 export { checkOverlap, type OverlapRule } from "./overlap.js";

@@ -10,6 +10,9 @@ import { newTensor } from "./memory.js";
 /** A tensor argument, or null for one that is left out. */
 export type Operand = Tensor | null;
 
+/** Where a tensor's elements are, or a part of them; see packRows. */
+export type RowView = Pick<Tensor, "shape" | "strides" | "offset">;
+
 // Dimensions of the row grid that launchers take.
 const gridRank = 3;
 
@@ -28,7 +31,7 @@ const gridRank = 3;
  * packRows([ones([2, 3, 4])], [ones([4])]); // [4, 1, 1, 6, 0, 24, 24, 4, 0]
  */
 export function packRows(
-  rows: readonly [Tensor, ...Operand[]],
+  rows: readonly [RowView, ...(RowView | null)[]],
   dense: readonly Operand[],
 ): Float64Array | null {
   const { shape } = rows[0];
@@ -55,7 +58,11 @@ export function packRows(
 
 // Fills grid sizes and strides from the innermost dimension on, merging each dimension into the
 // last wherever every tensor steps through both as one.
-function packGrid(rows: readonly Operand[], geometry: Float64Array, first: number): boolean {
+function packGrid(
+  rows: readonly (RowView | null)[],
+  geometry: Float64Array,
+  first: number,
+): boolean {
   const { shape } = rows[0]!;
   let at = gridRank; // where the grid's dimension `at - 1` is being filled; none yet
   for (let dim = shape.length - 2; dim >= 0; dim--) {
@@ -77,7 +84,7 @@ function packGrid(rows: readonly Operand[], geometry: Float64Array, first: numbe
 }
 
 function mergesAll(
-  rows: readonly Operand[],
+  rows: readonly (RowView | null)[],
   geometry: Float64Array,
   first: number,
   at: number,

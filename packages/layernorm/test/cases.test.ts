@@ -1,0 +1,330 @@
+// Faults that users of comparable kernels reported; the numbers after LN- and RN- are ours.
+import { arange, full, ones, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
+import { expectClose, poisoned, testDevices, valuesOf, withCanaries } from "@warpwright/testing";
+import { describe, expect, test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
+import { addLayernorm, layernorm } from "../src/index.js";
+import {
+  bitsOf,
+  dtypes,
+  expectAddLayernorm,
+  expectLayernorm,
+  randomAffine,
+  randomWeight,
+} from "./support.js";
+
+// For each way a row is shared out: a warp, a block, a cluster, a block that reads it again.
+const everyWay = [64, 4097, 40_000, 300_000];
+
+describe.each(testDevices())("reported faults on %s", (device) => {
+  const bf16 = { dtype: "bfloat16", device } as const;
+  const fp16 = { dtype: "float16", device } as const;
+  const fp32 = { dtype: "float32", device } as const;
+
+  /** Normal values of another spread and mean, rounded to the dtype. */
+  const shifted = (shape: number[], scale: number, shift: number, place = fp32): Tensor => {
+    const values = randn(shape, { seed: 1 }).dataSync() as Float32Array;
+    return tensor(
+      values.map((value) => scale * value + shift),
+      { shape, ...place },
+    );
+  };
+  const stats = (rows: number) => ({
+    mean: zeros([rows], { device }),
+    rstd: zeros([rows], { device }),
+  });
+
+  test.each([
+    ["a thousandth of a percent", [isEmulated ? 3 : 64, 32_768], 0.01, 100],
+    ["short rows", [5, 4], 1, 2000],
+    ["a spread of one unit in the last place", [3, 5000], 2, 2 ** 24],
+    ["the same, a row to a cluster", [2, 70_000], 2, 2 ** 24],
+    ["the same, a row read again", [2, 300_000], 2, 2 ** 24],
+  ] as const)("LN-01: a mean far beyond the spread: %s", (_, shape, scale, shift) => {
+    const x = shifted([...shape], scale, shift);
+    const given = stats(shape[0]);
+    const out = expectLayernorm(x, {}, given);
+    const rows = valuesOf(out);
+    const squares = rows.reduce((sum, y) => sum + y * y, 0) / rows.length;
+    if (shape[1] > 100) expect(squares).toBeCloseTo(1, scale < 0.1 ? 0 : 4);
+  });
+
+  test("LN-02: 40000 to 40003, and all of it 40000 higher", () => {
+    const wanted = [-1.34163542, -0.44721181, 0.44721181, 1.34163542];
+    for (const shift of [0, 40_000]) {
+      const x = tensor([[40_000, 40_001, 40_002, 40_003].map((v) => v + shift)], fp32);
+      const out = layernorm(x, ones([4], fp32), zeros([4], fp32));
+      expectClose(out, wanted, { atol: 1e-7 });
+    }
+  });
+
+  test("LN-03: a constant row is exactly the bias", async () => {
+    const rows: [value: number, size: number, place: typeof fp32 | typeof fp16][] = [
+      [1234, 256, fp32],
+      [0.1, 255, fp32],
+      [1e-20, 255, fp32],
+      [65_504, 4096, fp16],
+      [0.1, 4095, fp16],
+      ...everyWay.map((size): [number, number, typeof fp32] => [-0.7, size, fp32]),
+      ...everyWay.map((size): [number, number, typeof fp32] => [3.3e38, size, fp32]),
+    ];
+    for (const [value, size, place] of rows) {
+      const x = full([2, size], value, place);
+      const given = stats(2);
+      expect(valuesOf(layernorm(x, null, null, given)).every((y) => y === 0)).toBe(true);
+      expectClose(given.mean, valuesOf(x.select(1, 0)), { ulps: 0 });
+      const { weight, bias } = randomAffine(size, place);
+      const out = layernorm(x, weight, bias);
+      expect((await bitsOf(out.select(0, 1))) === (await bitsOf(bias))).toBe(true);
+    }
+  });
+
+  test("LN-06: 32 integers above six million", async () => {
+    const x = arange(6_399_968, 6_400_000, 1, fp32).view([1, 32]);
+    const out = await expectLayernorm(x, {}, stats(1)).data();
+    expect(out[0]).toBeCloseTo(-1.678744, 5);
+    expect(out[31]).toBeCloseTo(1.678744, 5);
+  });
+
+  test("LN-07: what pads a row to whole vectors takes no part", async () => {
+    const [low, middle, high] = await layernorm(tensor([[10, 11, 12]], fp32)).data();
+    expect([low, middle, high]).toEqual([
+      expect.closeTo(-1.224736, 5),
+      0,
+      expect.closeTo(1.224736, 5),
+    ]);
+    for (const place of [fp32, fp16, bf16]) {
+      for (const size of [3, 17, 127, 255, 768, 1536]) {
+        expectLayernorm(shifted([3, size], 1, 10, place as typeof fp32), {}, stats(3));
+      }
+    }
+  });
+
+  test("LN-11: a row's bits do not depend on the rows behind it", async () => {
+    const shape = isEmulated ? [2, 9, 768] : [24, 493, 768];
+    const x = randn(shape, { seed: 1, ...bf16 });
+    const fewer = layernorm(x.narrow(0, 0, shape[0]! - 1));
+    const all = layernorm(x).narrow(0, 0, shape[0]! - 1);
+    expect((await bitsOf(all)) === (await bitsOf(fewer))).toBe(true);
+  });
+
+  test("LN-12: a variance beyond float16", () => {
+    const values = Array.from({ length: 256 }, (_, i) => (i % 2 ? -496.4 : 496.4));
+    const given = stats(1);
+    const out = layernorm(tensor([values], fp16), null, null, given);
+    expect(new Set(valuesOf(out))).toEqual(new Set([1, -1]));
+    expectClose(given.rstd, [1 / valuesOf(tensor([496.4], fp16))[0]!], { rtol: 6e-6 });
+    expectLayernorm(shifted([4, 512], 9000, 0, fp16 as never), randomAffine(512, fp16));
+  });
+
+  test("LN-14: a row of one element is exactly the bias", async () => {
+    for (const place of [fp32, fp16, bf16]) {
+      const out = layernorm(
+        randn([16, 1], { seed: 1, ...place }),
+        full([1], 2, place),
+        full([1], 3, place),
+      );
+      expect(await out.data()).toEqual(new Float32Array(16).fill(3));
+    }
+  });
+
+  test("LN-15: float32 parameters four bytes into their memory", async () => {
+    const x = randn([3, 5120], { seed: 1, ...bf16 });
+    const { weight, bias } = randomAffine(5120, fp32);
+    const moved = [weight, bias].map((t) => zeros([5121], fp32).narrow(0, 1, 5120).copyFrom(t));
+    const wanted = await bitsOf(expectLayernorm(x, { weight, bias }));
+    expect(await bitsOf(layernorm(x, ...moved))).toBe(wanted);
+  });
+
+  test("LN-19: equal values of 1e15 give zeros", async () => {
+    const x = tensor([[1e15, 1e15 + 1, 1e15 + 2, 1e15 + 3, 1e15 + 4]], fp32);
+    expect(await layernorm(x).data()).toEqual(new Float32Array(5));
+  });
+
+  test("LN-21: parameters behind x in one buffer stay what they are", async () => {
+    for (const size of [5, 96, 769, 4097]) {
+      const buffer = randn([4 * size], { seed: 1, ...bf16 });
+      const [x, weight, bias] = [0, 2, 3].map((at) =>
+        buffer.narrow(0, at * size, at ? size : 2 * size),
+      );
+      const before = await bitsOf(buffer.narrow(0, 2 * size, 2 * size));
+      layernorm(x!.view([2, size]), weight, bias, { out: x!.view([2, size]) });
+      expect(await bitsOf(buffer.narrow(0, 2 * size, 2 * size))).toBe(before);
+    }
+  });
+
+  test.each([
+    ["float32", 1e25],
+    ["float32", 3.4e38],
+    ["float32", 1e-20],
+    ["float32", 1e-25],
+    ["float32", 1e-38],
+    ["bfloat16", 1e20],
+    ["bfloat16", 3.38e38],
+    ["bfloat16", 1e-25],
+  ] as const)("RN-17: squares beyond float32, above and below: %s %d", (dtype, magnitude) => {
+    const eps = magnitude < 1 ? 0 : 1e-5;
+    for (const hiddenSize of [2, ...everyWay]) {
+      const signs = Float32Array.from({ length: hiddenSize }, (_, i) => (i % 2 ? -1 : 1));
+      const x = tensor(
+        signs.map((sign) => sign * magnitude),
+        { shape: [1, hiddenSize], dtype, device },
+      );
+      const given = stats(1);
+      const odd = hiddenSize % 2;
+      const scale = Math.abs(valuesOf(x)[0]!);
+      // With one more of the first sign the mean is off by its share.
+      const mean = odd / hiddenSize;
+      const spread = Math.sqrt(1 - mean * mean);
+      const wanted = signs.map((sign) => (sign - mean) / spread);
+      const tolerance = { rtol: 6e-6, ulps: dtype === "bfloat16" ? 0.5 : 0 };
+      expectClose(layernorm(x, null, null, { eps, ...given }), wanted, tolerance);
+      expectClose(given.rstd, [1 / scale / spread], { rtol: 1e-5, atol: 2 ** -149 });
+      expectClose(given.mean, [mean * scale], { rtol: 1e-5, atol: 1e-6 * scale });
+      // In place: a row that is looked at again must not add its residual again.
+      const [half, residualOut] = [1, 2].map(() =>
+        tensor(
+          signs.map((sign) => (sign * magnitude) / 2),
+          { shape: [1, hiddenSize], dtype, device },
+        ),
+      );
+      const sum = addLayernorm(half!, residualOut!, null, null, { eps, residualOut: residualOut! });
+      expectClose(sum.residual, valuesOf(x), { rtol: 1e-6, atol: 2 ** -149 });
+      expectClose(sum.out, wanted, tolerance);
+    }
+  });
+
+  test("RN-17: without eps a constant row is 0 / 0, and its neighbours are what they are", () => {
+    for (const dtype of dtypes) {
+      for (const value of [0, 1, 100]) {
+        const x = full([3, 96], value, { dtype, device });
+        x.narrow(0, 1, 1)
+          .narrow(1, 0, 48)
+          .fill(value + 2);
+        const given = stats(3);
+        const out = valuesOf(layernorm(x, null, null, { eps: 0, ...given }));
+        expect([...out.subarray(0, 96)].every(Number.isNaN)).toBe(true);
+        expect(new Set(out.subarray(96, 192))).toEqual(new Set([1, -1]));
+        expect([...valuesOf(given.mean)]).toEqual([value, value + 1, value]);
+        expect([...valuesOf(given.rstd)]).toEqual([Infinity, 1, Infinity]);
+      }
+    }
+  });
+
+  test("a row of four million keeps its precision, and a constant one is exact", async () => {
+    const size = 2 ** 22 + 1;
+    const given = stats(1);
+    expectLayernorm(shifted([1, size], 0.25, 1.1), {}, given);
+    const constant = layernorm(full([1, size], 1.1, fp32), null, null, given);
+    expect((await constant.data()).every((y) => y === 0)).toBe(true);
+    expectClose(given.mean, [Math.fround(1.1)], { ulps: 0 });
+  });
+
+  test.each([1, 2, 3, 5, 7, 9, 127, 129, 511, 513, 769, 770])(
+    "RN-07: the tail of a row stays in its row, 50 times alike: hidden size %i",
+    async (hiddenSize) => {
+      const x = randn([7, hiddenSize], { seed: 0, ...fp16 });
+      const affine = randomAffine(hiddenSize, fp16);
+      const first = await bitsOf(expectLayernorm(x, affine));
+      for (const rowGuard of [0, 1, 8]) {
+        const guarded = withCanaries(x.shape, { rowGuard, ...fp16 });
+        for (let run = 0; run < (isEmulated ? 2 : 50); run++) {
+          layernorm(x, affine.weight, affine.bias, { out: guarded.tensor });
+          expect(await bitsOf(guarded.tensor)).toBe(first);
+        }
+        await guarded.check();
+      }
+    },
+  );
+
+  test.each([2048, 3072, 4096, 5120, 6144, 7168, 8192])(
+    "RN-08: every number of tokens at hidden size %i",
+    async (hiddenSize) => {
+      const affine = randomAffine(hiddenSize, bf16);
+      for (const tokens of isEmulated ? [1, 17] : [1, 257, 512, 4096]) {
+        const x = randn([tokens, hiddenSize], { seed: tokens, ...bf16 });
+        const out = layernorm(x, affine.weight, affine.bias, { out: poisoned(x.shape, bf16) });
+        for (const row of [0, tokens >> 1, tokens - 1]) {
+          const alone = expectLayernorm(x.narrow(0, row, 1), affine);
+          expect(await bitsOf(out.narrow(0, row, 1))).toBe(await bitsOf(alone));
+        }
+        for (const t of [x, out]) t.dispose();
+      }
+    },
+  );
+
+  test.each(dtypes)("RN-11: a last dimension that is not dense, %s", async (dtype) => {
+    const x = randn([64, 32], { seed: 1, dtype, device }).transpose(0, 1);
+    expect(await bitsOf(expectLayernorm(x))).toBe(await bitsOf(layernorm(x.contiguous())));
+  });
+
+  test("RN-13: parameters of another dtype are read as what they are, or refused", async () => {
+    const x = randn([8, 1024], { seed: 1, ...bf16 });
+    const plain = await bitsOf(layernorm(x));
+    expect(await bitsOf(layernorm(x, ones([1024], fp32), zeros([1024], bf16)))).toBe(plain);
+    expect(await bitsOf(layernorm(x, ones([1024], bf16), zeros([1024], fp32)))).toBe(plain);
+    const wide = x.to("float32");
+    expect(() => layernorm(wide, ones([1024], bf16))).toThrow(TypeError);
+    expect(() => layernorm(wide, null, ones([1024], bf16))).toThrow(TypeError);
+  });
+
+  test.each([2048, 4096])("RN-16: the fused sum does not overflow, %i", (hiddenSize) => {
+    const signs = Array.from({ length: hiddenSize }, (_, i) => (i % 2 ? -300 : 300));
+    const x = tensor([signs], fp16);
+    const { out } = expectAddLayernorm(x, x, { weight: randomWeight(hiddenSize, fp16) });
+    expect(valuesOf(out).every(Number.isFinite)).toBe(true);
+  });
+
+  test("RN-18: one large element does not inflate eps", () => {
+    const values = new Float32Array(2 * 4096).fill(0.01, 0, 4096);
+    values[0] = 1000;
+    expectLayernorm(tensor(values, { shape: [2, 4096], device }), {}, stats(2));
+  });
+
+  test.each([[[3, 0, 2520]], [[0, 64]], [[4, 0, 64]], [[0]], [[2, 0]]])(
+    "RN-20, LN-13: an empty input of shape %j gives empty tensors, and the next call works",
+    (shape) => {
+      const x = zeros(shape, bf16);
+      const { weight, bias } = randomAffine(shape.at(-1)!, bf16);
+      expect(layernorm(x).shape).toEqual(shape);
+      expect(addLayernorm(x, x, weight, bias).residual.shape).toEqual(shape);
+      const [mean, rstd] = [1, 2].map(() => zeros(shape.slice(0, -1), { device }));
+      layernorm(x, null, null, { mean, rstd });
+      for (const given of [mean!, rstd!]) expect(valuesOf(given).every(Number.isNaN)).toBe(true);
+      expectLayernorm(ones([1, 8], bf16));
+    },
+  );
+
+  const manyRows = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20];
+  test.each(manyRows)("RN-21, LN-09: %i rows of 64", async (rows) => {
+    const x = zeros([rows, 1, 64], fp32);
+    const last = randn([1, 1, 64], { seed: 1, ...fp32 });
+    x.narrow(0, rows - 1, 1).copyFrom(last);
+    const out = layernorm(x, null, null, { out: poisoned(x.shape, fp32) });
+    expect(await bitsOf(out.narrow(0, rows - 1, 1))).toBe(await bitsOf(layernorm(last)));
+    const bytes = await out.narrow(0, 0, rows - 1).bytes();
+    expect(Buffer.alloc(bytes.length).equals(bytes)).toBe(true);
+  });
+
+  test("RN-25: parameters at the end of their allocation, and rows no block count divides", () => {
+    const { weight, bias } = randomAffine(1536, bf16);
+    const [lastWeight, lastBias] = [weight, bias].map((t) =>
+      zeros([1537], bf16).narrow(0, 1, 1536).copyFrom(t),
+    );
+    const x = randn([isEmulated ? 13 : 757, 1536], { seed: 1, ...bf16 });
+    expectLayernorm(x, { weight: lastWeight!, bias: lastBias! });
+  });
+
+  test("RN-26: eps is inside the root, once", async () => {
+    const values = Array.from({ length: 512 }, (_, i) => (i % 2 ? -1e-3 : 1e-3));
+    const out = await layernorm(tensor([values], fp32), null, null, { eps: 1e-5 }).data();
+    expect(out[0]).toBeCloseTo(0.301511, 6);
+  });
+
+  test("C-2: the statistics are those of the rounded sum, which is the residual", async () => {
+    const residual = tensor([[2 ** -9, 3 * 2 ** -9]], bf16);
+    const result = addLayernorm(ones([1, 2], bf16), residual);
+    expect(await result.residual.data()).toEqual(Float32Array.of(1, 1.0078125));
+    expect(await bitsOf(result.out)).toBe(await bitsOf(layernorm(result.residual)));
+  });
+});
