@@ -17,7 +17,7 @@ __device__ void load_rows(const HeadRows<const T>& rows, int first, int num_rows
                           bool aligned, T* tile) {
   constexpr int kStep = kThreads / Tile::kPageChunks;
   static_assert(Tile::kRows % kStep == 0 && kStep % 8 == 0);
-  const int thread = recomputed(threadIdx.x);
+  const int thread = threadIdx.x;
   const int chunk = thread % Tile::kPageChunks;
   const int thread_row = thread / Tile::kPageChunks;
   T* to = tile + Tile::offset(thread_row, 0, chunk);

@@ -85,13 +85,14 @@ export function forward(
   checkOptions(op, options, optionNames);
   // Read once: what has been checked is what is used, whatever the getters of an object return.
   const { causal = false, windowLeft = -1, windowRight = -1, softcap = 0 } = options;
-  const { layout = "bshd", mask, sinks, stream, ...given } = options;
+  const { layout = "bshd", mask, sinks, lse, outDtype: dtype, out, stream } = options;
+  const { softmaxScale: scale } = options;
   checkLayout(op, layout);
   checkQkv(op, q, k, v, layout);
-  const { outDtype = q.dtype as FloatDType, out, lse } = given;
-  const { softmaxScale = 1 / Math.sqrt(q.shape[3]!) } = options;
+  const softmaxScale = scale === undefined ? 1 / Math.sqrt(q.shape[3]!) : scale;
   const scalars: Scalars = { causal, softmaxScale, windowLeft, windowRight, softcap };
   checkScalars(op, scalars);
+  const outDtype = dtype === undefined ? q.dtype : dtype;
   checkOutDtype(op, outDtype);
 
   const sizes = sizesOf(q, layout);

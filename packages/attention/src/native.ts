@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** geometry: packAttention of geometry.ts; a negative or huge window is none. */
@@ -38,5 +35,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("attention", {
-  "linux-x64": () => require("../prebuilds/linux-x64/attention.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/attention.node", import.meta.url),
 });
