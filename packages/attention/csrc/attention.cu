@@ -3,7 +3,6 @@
 // q is read once, k and v once for each block, out of L2 for all but the first.
 
 #include "attention.h"
-
 #include "attention_f32.h"
 #include "blocks.cuh"
 #include "careful.cuh"
@@ -33,7 +32,8 @@ class AttentionBlock {
         q_(q_tile_, threadIdx.x / Shape::kWarp * Shape::kWarpRows, threadIdx.x % Shape::kWarp),
         k_(by_rows<typename Shape::K, T>(k_tile_, threadIdx.x % Shape::kWarp)),
         v_(by_columns<typename Shape::V, T>(v_tile_, threadIdx.x % Shape::kWarp)),
-        softmax_(kGeneral ? kLog2E : params_.softmax_scale * kLog2E) {}
+        has_scores_(kGeneral && (params.softcap > 0.0f || params.mask.rows.data != nullptr)),
+        softmax_(has_scores_ ? kLog2E : params.softmax_scale * kLog2E, has_scores_) {}
 
   __device__ void run() {
     const BlockKeys keys(params_, first_query_, Shape::kRows);
@@ -72,7 +72,7 @@ class AttentionBlock {
     typename Shape::Scores scores;
     multiply_keys<T, Shape>(q_, k_, scores);
     const int first_query = recomputed(first_query_);
-    if constexpr (kGeneral)
+    if (has_scores_)
       make_scores<T, Shape>(params_, HeadMask(params_.mask, head_.batch, head_.index), first_query,
                             key, scores);
     else if (BlockKeys(params_, first_query, Shape::kRows).is_boundary(key, Shape::kKeys))
@@ -111,6 +111,7 @@ class AttentionBlock {
   QueryFragments<T, Shape> q_;
   const Fragments<T, typename Shape::K> k_;
   const Fragments<T, typename Shape::V> v_;
+  const bool has_scores_;
   OnlineSoftmax<Shape, kGeneral> softmax_;
   typename Shape::Sums sums_ = {};
 };

@@ -26,13 +26,13 @@ struct AttentionWindow {
 };
 
 struct AttentionParams {
-  RowGrid q_grid;     // batch_size, num_heads, seqlen_q
-  RowGrid k_grid;     // batch_size, num_heads_kv, seqlen_k
-  Rows q;             // (q_grid, head_dim)
-  Rows k;             // (k_grid, head_dim)
-  Rows v;             // (k_grid, head_dim_v)
-  Rows out;           // (q_grid, head_dim_v)
-  Rows lse;           // (q_grid), float32, or null
+  RowGrid q_grid;      // batch_size, num_heads, seqlen_q
+  RowGrid k_grid;      // batch_size, num_heads_kv, seqlen_k
+  Rows q;              // (q_grid, head_dim)
+  Rows k;              // (k_grid, head_dim)
+  Rows v;              // (k_grid, head_dim_v)
+  Rows out;            // (q_grid, head_dim_v)
+  Rows lse;            // (q_grid), float32, or null
   const float* sinks;  // (num_heads), or null
   AttentionMask mask;
   AttentionWindow window;

@@ -26,11 +26,11 @@ constexpr int padded(int size, int multiple) { return ceil_div(size, multiple) *
 
 // One thread's memory, in floats.
 struct Scratch {
-  float* q;       // (block, q_pitch)
-  float* out;     // (block, v_pitch)
-  float* keys;    // panels of a tile of k
-  float* values;  // panels of a tile of v
-  float* scores;  // (kPanelRows, kTileKeys)
+  float* q;        // (block, q_pitch)
+  float* out;      // (block, v_pitch)
+  float* keys;     // panels of a tile of k
+  float* values;   // panels of a tile of v
+  float* scores;   // (kPanelRows, kTileKeys)
   RowState* rows;  // (block)
 };
 
@@ -95,7 +95,8 @@ class QueryBlock {
     load_queries();
     const int begin = visible_keys(params_, first_).begin;
     const int end = visible_keys(params_, last_ - 1).end;
-    for (int key = begin; key < end; key += kTileKeys) add_tile(key, std::min(end, key + kTileKeys));
+    for (int key = begin; key < end; key += kTileKeys)
+      add_tile(key, std::min(end, key + kTileKeys));
     for (int row = 0; row < last_ - first_; ++row) finish_row(row);
   }
 
@@ -116,8 +117,8 @@ class QueryBlock {
     const int count = end - key;
     pack_rows(k_ + int64_t{key} * params_.k.strides[2], params_.k.strides[2], count,
               params_.head_dim, s_.keys);
-    const bool finite = pack_columns(v_ + int64_t{key} * params_.v.strides[2],
-                                     params_.v.strides[2], count, params_.head_dim_v, s_.values);
+    const bool finite = pack_columns(v_ + int64_t{key} * params_.v.strides[2], params_.v.strides[2],
+                                     count, params_.head_dim_v, s_.values);
     for (int row = 0; row < last_ - first_; row += kPanelRows) {
       if (visible_keys(params_, first_ + std::min(row + kPanelRows, last_ - first_) - 1).end <= key)
         continue;

@@ -3,7 +3,6 @@
 // has 4 queries, with every 16th key of a tile, then with 4 of every 64 columns.
 
 #include "attention_f32.h"
-
 #include "blocks.cuh"
 #include "careful.cuh"
 #include "head.cuh"
@@ -72,7 +71,8 @@ class F32Block {
     const auto seqlen_q = static_cast<int>(params_.q_grid.sizes[2]);
     const auto seqlen_k = static_cast<int>(params_.k_grid.sizes[2]);
     const BlockKeys keys(params_, first_query_, Shape::kRows);
-    load_f32_rows<Shape>(head_.q(), first_query_, seqlen_q, params_.head_dim, Shape::kRows, q_tile_);
+    load_f32_rows<Shape>(head_.q(), first_query_, seqlen_q, params_.head_dim, Shape::kRows,
+                         q_tile_);
     for (int key = keys.begin; key < keys.end; key += Shape::kKeys) {
       load_f32_rows<Shape>(head_.k(), key, seqlen_k, params_.head_dim, Shape::kKeys, tile_);
       __syncthreads();

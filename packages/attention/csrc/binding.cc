@@ -5,9 +5,7 @@
 namespace {
 
 // A window that reaches everything may come as any number that is no int.
-int Window(double size) {
-  return size >= 0 && size < ww::kMaxSize ? static_cast<int>(size) : -1;
-}
+int Window(double size) { return size >= 0 && size < ww::kMaxSize ? static_cast<int>(size) : -1; }
 
 // attentionFwd(q, k, v, out, lse?, mask?, sinks?, stream?, geometry, dtype, outDtype, maskDtype,
 // windowLeft, windowRight, softmaxScale, softcap), null for what is left out; the stream is null on

@@ -24,7 +24,8 @@ struct BlockPlace {
   int first_query;
 
   __device__ BlockPlace(const AttentionParams& params, int rows) {
-    const int64_t index = int64_t{blockIdx.y} * gridDim.x + static_cast<unsigned>(recomputed(blockIdx.x));
+    const int64_t index =
+        int64_t{blockIdx.y} * gridDim.x + static_cast<unsigned>(recomputed(blockIdx.x));
     const int64_t num_blocks = ceil_div<int64_t>(params.q_grid.sizes[2], rows);
     const int64_t num_heads = params.q_grid.sizes[1];
     batch = static_cast<int>(index / num_blocks / num_heads);

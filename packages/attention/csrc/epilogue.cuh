@@ -38,8 +38,7 @@ __device__ bool stage_results(const Head<T>& head, const Softmax& softmax, const
       softmax.finish(i, half, max, sum);
       const RowTotals totals = row_totals(max, sum, sink);
       const bool inside = query < params.q_grid.sizes[2];
-      if (place.key == 0 && inside)
-        store_lse(params, head.batch, head.index, query, totals.lse);
+      if (place.key == 0 && inside) store_lse(params, head.batch, head.index, query, totals.lse);
 #pragma unroll
       for (int j = 0; j < Shape::kColumnTiles; ++j)
 #pragma unroll

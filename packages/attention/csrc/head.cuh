@@ -73,7 +73,8 @@ class HeadMask {
  private:
   __device__ float bias_at(int64_t at) const {
     if (mask_.dtype == Dtype::f32) return static_cast<const float*>(mask_.rows.data)[at];
-    if (mask_.dtype == Dtype::f16) return to_float(static_cast<const float16*>(mask_.rows.data)[at]);
+    if (mask_.dtype == Dtype::f16)
+      return to_float(static_cast<const float16*>(mask_.rows.data)[at]);
     return to_float(static_cast<const bfloat16*>(mask_.rows.data)[at]);
   }
 

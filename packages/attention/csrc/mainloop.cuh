@@ -8,8 +8,8 @@
 
 namespace ww {
 
-// 16x16 elements of a tile, as four matrices for ldmatrix. A lane passes one row of one of them: its
-// row and its chunk of two are its own, everything else is known when this is compiled.
+// 16x16 elements of a tile, as four matrices for ldmatrix. A lane passes one row of one of them:
+// its row and its chunk of two are its own, everything else is known when this is compiled.
 template <typename T, typename Tile>
 class Fragments {
  public:
@@ -107,8 +107,7 @@ __device__ void multiply_keys(const QueryFragments<T, Shape>& q,
 // sums += P V. The accumulators of two neighbouring tiles of keys are P's fragment as they are.
 template <typename T, typename Shape>
 __device__ void add_values(const typename Shape::Scores& weights,
-                           const Fragments<T, typename Shape::V>& v,
-                           typename Shape::Sums& sums) {
+                           const Fragments<T, typename Shape::V>& v, typename Shape::Sums& sums) {
 #pragma unroll
   for (int step = 0; step < Shape::kKeys / 16; ++step) {
     uint32_t a[Shape::kRowTiles][4];
@@ -116,7 +115,7 @@ __device__ void add_values(const typename Shape::Scores& weights,
     for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
       for (int e = 0; e < 4; ++e) {
-        const float(&from)[4] = weights[i][2 * step + e / 2];
+        const float (&from)[4] = weights[i][2 * step + e / 2];
         a[i][e] = bits_of<uint32_t>(pair_from_floats<T>(from[e % 2 * 2], from[e % 2 * 2 + 1]));
       }
 #pragma unroll

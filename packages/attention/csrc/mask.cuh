@@ -38,8 +38,7 @@ __device__ void hide_keys(const AttentionParams& params, int first_query, int fi
   for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const KeyRange range =
-          visible_keys(params, int64_t{first_row} + 16 * i + 8 * half);
+      const KeyRange range = visible_keys(params, int64_t{first_row} + 16 * i + 8 * half);
       const int begin = range.begin - first_key - place.key;
       const int end = range.end - first_key - place.key;
 #pragma unroll

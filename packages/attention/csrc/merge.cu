@@ -1,10 +1,9 @@
 // The exact merge of two attentions over different keys: out = wa a + wb b, with weights from their
 // lse. A warp for each row; everything is read and written once.
 
-#include "merge.h"
-
 #include <algorithm>
 
+#include "merge.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
 #include "warpwright/vec.cuh"
@@ -24,9 +23,8 @@ __global__ void __launch_bounds__(kThreads) merge_fwd_kernel(const MergeParams p
   const int64_t row_stride = int64_t{gridDim.x} * kRowsPerBlock;
   for (int64_t row = int64_t{blockIdx.x} * kRowsPerBlock + threadIdx.x / kWarp; row < num_rows;
        row += row_stride) {
-    const MergeWeights weights =
-        merge_weights(*params.lse_a.row<const float>(params.grid, row),
-                      *params.lse_b.row<const float>(params.grid, row));
+    const MergeWeights weights = merge_weights(*params.lse_a.row<const float>(params.grid, row),
+                                               *params.lse_b.row<const float>(params.grid, row));
     const T* a = params.out_a.row<const T>(params.grid, row);
     const T* b = params.out_b.row<const T>(params.grid, row);
     T* out = params.out.row<T>(params.grid, row);

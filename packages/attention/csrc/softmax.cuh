@@ -23,14 +23,15 @@ __device__ inline float quad_sum(float x) {
 // would give NaN.
 __device__ inline float finite_max(float max) { return max == kMinusInf ? 0.0f : max; }
 
-// kScores: `scores` are in their own unit, and may be near the largest float, so that only their
-// difference to the largest may be scaled. Otherwise they are products, and `scale` goes into one
-// FMA with the subtraction.
+// kScores: where `of_scores`, what comes is no product but a score in its own unit, which may be
+// near the largest float, so that only its difference to the largest may be scaled. Of products
+// `scale` goes into one FMA with the subtraction.
 template <typename Shape, bool kScores>
 class OnlineSoftmax {
  public:
   // 2^(scale (score - max)) is a weight.
-  __device__ explicit OnlineSoftmax(float scale) : scale_(scale) {
+  __device__ OnlineSoftmax(float scale, bool of_scores)
+      : scale_(scale), of_scores_(kScores && of_scores) {
 #pragma unroll
     for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
@@ -52,21 +53,16 @@ class OnlineSoftmax {
           largest = fmaxf(largest, fmaxf(scores[i][j][2 * half], scores[i][j][2 * half + 1]));
         largest = quad_max(largest);
         const float base = finite_max(largest);
-        const float rescale = weight(max_[i][half], base);
+        const float rescale =
+            of_scores_ ? weight<true>(max_[i][half], base) : weight<false>(max_[i][half], base);
         max_[i][half] = largest;
 #pragma unroll
         for (int j = 0; j < Shape::kColumnTiles; ++j) {
           sums[i][j][2 * half] *= rescale;
           sums[i][j][2 * half + 1] *= rescale;
         }
-        float added = 0.0f;
-#pragma unroll
-        for (int j = 0; j < Shape::kKeyTiles; ++j)
-#pragma unroll
-          for (int e = 2 * half; e < 2 * half + 2; ++e) {
-            scores[i][j][e] = weight(scores[i][j][e], base);
-            added += scores[i][j][e];
-          }
+        const float added = of_scores_ ? make_weights<true>(scores[i], half, base)
+                                       : make_weights<false>(scores[i], half, base);
         sum_[i][half] = sum_[i][half] * rescale + added;
       }
   }
@@ -74,17 +70,33 @@ class OnlineSoftmax {
   // The row's largest score, in its own unit, and, after the only reduction over lanes, the sum of
   // its weights.
   __device__ void finish(int i, int half, float& max, float& sum) const {
-    max = max_[i][half] * (kScores ? 1.0f : scale_ * kLn2);
+    max = max_[i][half] * (of_scores_ ? 1.0f : scale_ * kLn2);
     sum = quad_sum(sum_[i][half]);
   }
 
  private:
+  // Of half of a row tile; returns their sum.
+  template <bool kOfScores>
+  __device__ float make_weights(float (&scores)[Shape::kKeyTiles][4], int half, float base) const {
+    float sum = 0.0f;
+#pragma unroll
+    for (int j = 0; j < Shape::kKeyTiles; ++j)
+#pragma unroll
+      for (int e = 2 * half; e < 2 * half + 2; ++e) {
+        scores[j][e] = weight<kOfScores>(scores[j][e], base);
+        sum += scores[j][e];
+      }
+    return sum;
+  }
+
+  template <bool kOfScores>
   __device__ float weight(float score, float base) const {
-    if constexpr (kScores) return exp2_approx((score - base) * scale_);
+    if constexpr (kOfScores) return exp2_approx((score - base) * scale_);
     return exp2_approx(fmaf(score, scale_, -base * scale_));
   }
 
   float scale_;
+  const bool of_scores_;
   float max_[Shape::kRowTiles][2];
   float sum_[Shape::kRowTiles][2];
 };

@@ -9,12 +9,12 @@
 namespace ww {
 
 struct TileSizes {
-  int head_dim;    // up to these: what is less is filled with zeros
+  int head_dim;  // up to these: what is less is filled with zeros
   int head_dim_v;
-  int rows;        // queries of a block
-  int keys;        // keys of a tile
+  int rows;  // queries of a block
+  int keys;  // keys of a tile
   int warps;
-  bool held_q;     // q's fragments stay in registers, where there is room
+  bool held_q;  // q's fragments stay in registers, where there is room
 };
 
 // The first that fits is taken. A warp has 32 queries, so that each fragment of k and v is used

@@ -30,12 +30,7 @@ import { type AttentionOptions, forward } from "./forward.js";
  * const out = attention(q, k!, v!, { causal: true });
  * console.log(out.shape);
  */
-export function attention(
-  q: Tensor,
-  k: Tensor,
-  v: Tensor,
-  options: AttentionOptions = {},
-): Tensor {
+export function attention(q: Tensor, k: Tensor, v: Tensor, options: AttentionOptions = {}): Tensor {
   return forward("attention", q, k, v, options, false).out;
 }
 

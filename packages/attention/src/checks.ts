@@ -47,7 +47,9 @@ function checkHeadDim(op: string, name: string, tensor: Tensor): void {
 
 function checkSeqlen(op: string, name: string, seqlen: number): void {
   if (seqlen <= maxSeqlen) return;
-  throw unsupportedError(`${op}: expected ${name} with a seqlen of at most ${maxSeqlen}, got ${seqlen}`);
+  throw unsupportedError(
+    `${op}: expected ${name} with a seqlen of at most ${maxSeqlen}, got ${seqlen}`,
+  );
 }
 
 /** q, k and v: q decides dtype, device, batch and head dim, k the keys that v has values for. */

@@ -22,7 +22,14 @@ import {
   checkSinks,
   type Scalars,
 } from "./checks.js";
-import { type Layout, packAttention, shapeIn, sizesOf, type Tensors, withUsable } from "./geometry.js";
+import {
+  type Layout,
+  packAttention,
+  shapeIn,
+  sizesOf,
+  type Tensors,
+  withUsable,
+} from "./geometry.js";
 import { native } from "./native.js";
 
 export interface AttentionOptions {

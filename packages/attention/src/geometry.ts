@@ -91,8 +91,7 @@ function putMask(writer: Writer, mask: Operand): void {
   }
   const { shape, strides, offset } = mask;
   const rank = shape.length;
-  const strideAt = (dim: number): number =>
-    dim < 0 || shape[dim] === 1 ? 0 : strides[dim]!;
+  const strideAt = (dim: number): number => (dim < 0 || shape[dim] === 1 ? 0 : strides[dim]!);
   const columns = rank > 0 && strideAt(rank - 1) !== 0 ? shape[rank - 1]! : 1;
   writer.put(columns, offset, strideAt(rank - 4), strideAt(rank - 3), strideAt(rank - 2));
 }

@@ -47,7 +47,10 @@ function wrong(name: string, wanted: string, shapes: readonly Shape[]): readonly
 const notFour: readonly Shape[] = [[], [2], [2, 2, 8], [2, 2, 2, 8, 1]];
 
 function refusedFor(name: string, good: string, shapes: readonly Shape[]): readonly RefusedShape[] {
-  return [...wrong(name, "to have 4 dimensions", notFour), ...wrong(name, `of shape ${good}`, shapes)];
+  return [
+    ...wrong(name, "to have 4 dimensions", notFour),
+    ...wrong(name, `of shape ${good}`, shapes),
+  ];
 }
 
 const options: Record<string, ScalarOption> = {
@@ -149,7 +152,11 @@ function mergeCallee(seqlen = heads): Callee {
 function calleesOf(seqlen?: number): readonly Callee[] {
   return [
     attentionCallee("attention", (given, q, k, v) => attention(q, k, v, given), seqlen),
-    attentionCallee("attentionWithLse", (given, q, k, v) => attentionWithLse(q, k, v, given).out, seqlen),
+    attentionCallee(
+      "attentionWithLse",
+      (given, q, k, v) => attentionWithLse(q, k, v, given).out,
+      seqlen,
+    ),
     mergeCallee(seqlen),
   ];
 }

@@ -9,8 +9,8 @@ import {
   byHead,
   dtypes,
   expectAttention,
-  type Place,
   type Inputs,
+  type Place,
   randomInputs,
 } from "./support.js";
 
@@ -34,20 +34,31 @@ function seenWhere(shape: number[], device: Place["device"], seen: (i: number) =
 describe.each(testDevices())("reported faults on %s", (device) => {
   describe.each(dtypes)("%s", (dtype) => {
     const place = { dtype, device };
-    const lowest = { float32: -3.4028234663852886e38, float16: -65504, bfloat16: -3.3895e38 }[dtype];
+    const lowest = { float32: -3.4028234663852886e38, float16: -65504, bfloat16: -3.3895e38 }[
+      dtype
+    ];
 
     test("AT-01: causal is aligned to the bottom right", () => {
       const short = counting(2, 5, place);
-      expect([...valuesOf(attention(short.q, short.k, short.v, { causal: true }))]).toEqual([1.5, 2]);
+      expect([...valuesOf(attention(short.q, short.k, short.v, { causal: true }))]).toEqual([
+        1.5, 2,
+      ]);
       const { q, k, v } = counting(5, 2, place);
       const { out, lse } = attentionWithLse(q, k, v, { causal: true });
       expect([...valuesOf(out)]).toEqual([0, 0, 0, 0, 0.5]);
-      expect([...valuesOf(lse)]).toEqual([-Infinity, -Infinity, -Infinity, 0, Math.fround(Math.LN2)]);
+      expect([...valuesOf(lse)]).toEqual([
+        -Infinity,
+        -Infinity,
+        -Infinity,
+        0,
+        Math.fround(Math.LN2),
+      ]);
     });
 
     test("AT-02: lengths that differ", () => {
       const step = isEmulated ? 97 : 13;
-      for (let sk = 1; sk <= 300; sk += step) expectAttention(randomInputs({ sq: 1, sk, d: 16 }, place));
+      for (let sk = 1; sk <= 300; sk += step)
+        expectAttention(randomInputs({ sq: 1, sk, d: 16 }, place));
       expectAttention(randomInputs({ sq: 257, sk: 3, d: 16 }, place));
     });
 
@@ -65,7 +76,10 @@ describe.each(testDevices())("reported faults on %s", (device) => {
 
     test.each([64, 128, 512])("AT-04: only the last of many keys, %i of them hidden", (hidden) => {
       const sk = 600;
-      const inputs = { ...randomInputs({ sq: 3, sk, d: 16 }, place), v: ones([1, sk, 1, 16], place) };
+      const inputs = {
+        ...randomInputs({ sq: 3, sk, d: 16 }, place),
+        v: ones([1, sk, 1, 16], place),
+      };
       const last = seenWhere([sk], device, (key) => key >= hidden);
       const { out } = expectAttention(inputs, { mask: last });
       expectClose(out, new Float64Array(out.size).fill(1), { rtol: 1e-6, ulps: 1 });
@@ -73,30 +87,35 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       expectAttention(inputs, { windowLeft: 9 });
     });
 
-    test.each([9, 12, 503])("AT-05: NaN behind %i keys, and at keys that are hidden", async (sk) => {
-      const { q, k, v } = randomInputs({ h: 2, sq: 21, sk, d: 24 }, place);
-      const clean = await bitsOf(attention(q, k, v));
-      const within = (x: Tensor) => {
-        const buffer = full([1, sk + 130, 2, 24], Number.NaN, place);
-        return buffer.narrow(1, 64, sk).copyFrom(x);
-      };
-      expect(await bitsOf(attention(q, within(k), within(v)))).toBe(clean);
-      for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
-        const [badK, badV] = [k.clone(), v.clone()];
-        for (const bad of [badK, badV]) bad.narrow(1, sk - 2, 2).fill(value);
-        const [seenK, seenV] = [k, v].map((x) => x.narrow(1, 0, sk - 2));
-        const wanted = attentionWithLse(q, seenK!, seenV!);
-        const mask = seenWhere([sk], device, (key) => key < sk - 2);
-        const bias = zeros([sk], place);
-        bias.narrow(0, sk - 2, 2).fill(Number.NEGATIVE_INFINITY);
-        for (const hide of [mask, bias]) {
-          const { out, lse } = attentionWithLse(q, badK, badV, { mask: hide });
-          expectClose(out, valuesOf(wanted.out), { ofLargest: dtype === "float32" ? 1e-6 : 0.01 });
-          expectClose(lse, valuesOf(wanted.lse), { rtol: 1e-6, atol: 1e-6 });
+    test.each([9, 12, 503])(
+      "AT-05: NaN behind %i keys, and at keys that are hidden",
+      async (sk) => {
+        const { q, k, v } = randomInputs({ h: 2, sq: 21, sk, d: 24 }, place);
+        const clean = await bitsOf(attention(q, k, v));
+        const within = (x: Tensor) => {
+          const buffer = full([1, sk + 130, 2, 24], Number.NaN, place);
+          return buffer.narrow(1, 64, sk).copyFrom(x);
+        };
+        expect(await bitsOf(attention(q, within(k), within(v)))).toBe(clean);
+        for (const value of [Number.NaN, Number.POSITIVE_INFINITY]) {
+          const [badK, badV] = [k.clone(), v.clone()];
+          for (const bad of [badK, badV]) bad.narrow(1, sk - 2, 2).fill(value);
+          const [seenK, seenV] = [k, v].map((x) => x.narrow(1, 0, sk - 2));
+          const wanted = attentionWithLse(q, seenK!, seenV!);
+          const mask = seenWhere([sk], device, (key) => key < sk - 2);
+          const bias = zeros([sk], place);
+          bias.narrow(0, sk - 2, 2).fill(Number.NEGATIVE_INFINITY);
+          for (const hide of [mask, bias]) {
+            const { out, lse } = attentionWithLse(q, badK, badV, { mask: hide });
+            expectClose(out, valuesOf(wanted.out), {
+              ofLargest: dtype === "float32" ? 1e-6 : 0.01,
+            });
+            expectClose(lse, valuesOf(wanted.lse), { rtol: 1e-6, atol: 1e-6 });
+          }
+          expectAttention({ q, k: badK, v: badV }, { causal: true });
         }
-        expectAttention({ q, k: badK, v: badV }, { causal: true });
-      }
-    });
+      },
+    );
 
     test("AT-12: a window includes its end and the query's own key", () => {
       const counts = (options: object) => {
@@ -149,14 +168,18 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       const inputs = randomInputs({ h: 3, sq: 43, d: 16 }, place);
       const bias = randn([1, 1, 43, 43], { seed: 6, ...place });
       const plain = await bitsOf(expectAttention(inputs, { mask: bias }).out);
-      const wide = zeros([43, 50], place).narrow(1, 5, 43).copyFrom(bias.view([43, 43]));
+      const wide = zeros([43, 50], place)
+        .narrow(1, 5, 43)
+        .copyFrom(bias.view([43, 43]));
       const turned = bias.view([43, 43]).transpose(0, 1).contiguous().transpose(0, 1);
       for (const mask of [bias.expand([1, 3, 43, 43]), wide, turned, misaligned(bias, 1)]) {
         expect(await bitsOf(expectAttention(inputs, { mask }).out)).toBe(plain);
       }
       const seen = seenWhere([1, 1, 43, 43], device, (i) => i % 3 > 0);
       expectAttention(inputs, { mask: seen });
-      expectAttention(inputs, { mask: seenWhere([43, 1], device, (i) => i % 2 > 0).expand([43, 43]) });
+      expectAttention(inputs, {
+        mask: seenWhere([43, 1], device, (i) => i % 2 > 0).expand([43, 43]),
+      });
     });
 
     test("AT-29: leading keys at the lowest number", () => {

@@ -51,7 +51,10 @@ describeCuda("attention beyond 2^31 elements and 65535 blocks", () => {
   test("AT-09: a slot of a cache that is 2^30 elements long", async () => {
     const cache = zeros([3, 4096, 32, 2, 32, 128], { dtype: "float16", device });
     const slot = cache.select(0, 2).select(1, 31); // [4096, 2, 32, 128]
-    const { q, k, v } = randomInputs({ h: 32, sq: 3, sk: 4096, d: 128 }, { dtype: "float16", device });
+    const { q, k, v } = randomInputs(
+      { h: 32, sq: 3, sk: 4096, d: 128 },
+      { dtype: "float16", device },
+    );
     const [inK, inV] = [0, 1].map((which) => slot.select(1, which).unsqueeze(0));
     inK!.copyFrom(k);
     inV!.copyFrom(v);
@@ -135,7 +138,10 @@ describeCuda(
       for (const dtype of ["float32", "float16"] as const) {
         const results: string[] = [];
         for (const where of ["cuda:1", "cuda:0", "cuda:1"] as const) {
-          const { q, k, v } = randomInputs({ b: 4, h: 32, sq: 16, d: 64 }, { dtype, device: where });
+          const { q, k, v } = randomInputs(
+            { b: 4, h: 32, sq: 16, d: 64 },
+            { dtype, device: where },
+          );
           results.push(await bitsOf(attention(q, k, v)));
         }
         expect(new Set(results).size).toBe(1);

@@ -52,7 +52,11 @@ testForgedCalls({
   op: "mergeAttention",
   native: (...args: Parameters<Native["mergeFwd"]>) => native().mergeFwd(...args),
   good(device) {
-    const [outA, outB, out] = [ones(shape, { device }), ones(shape, { device }), zeros(shape, { device })];
+    const [outA, outB, out] = [
+      ones(shape, { device }),
+      ones(shape, { device }),
+      zeros(shape, { device }),
+    ];
     const [lseA, lseB, lse] = [0, 1, 2].map(() => zeros([2, 2, 3], { device }));
     const values = Float64Array.from(packMerge([outA, outB, out], [lseA!, lseB!, lse!], "bshd"));
     return {
@@ -96,7 +100,9 @@ describe.each(testDevices())("what the launcher answers for on %s", (device) => 
       for (const [index, value] of changes) geometry[index] = value;
     };
     expect(() => call(forged)).toThrow(
-      expect.objectContaining({ code: device === "cpu" ? "ERR_UNSUPPORTED" : "cudaErrorInvalidValue" }),
+      expect.objectContaining({
+        code: device === "cpu" ? "ERR_UNSUPPORTED" : "cudaErrorInvalidValue",
+      }),
     );
     expectWorking();
   });

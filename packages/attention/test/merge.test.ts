@@ -1,10 +1,23 @@
 import { full, randn, type Tensor, zeros } from "@warpwright/runtime";
-import { expectClose, misaligned, testDevices, transposedLast, valuesOf } from "@warpwright/testing";
+import {
+  expectClose,
+  misaligned,
+  testDevices,
+  transposedLast,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { attentionWithLse, mergeAttention } from "../src/index.js";
-import { bitsOf, byHead, dtypes, expectAttention, expectLse, headValues } from "./support.js";
 import { attentionReference } from "./reference.js";
-import { randomInputs } from "./support.js";
+import {
+  bitsOf,
+  byHead,
+  dtypes,
+  expectAttention,
+  expectLse,
+  headValues,
+  randomInputs,
+} from "./support.js";
 
 describe.each(testDevices())("mergeAttention on %s", (device) => {
   describe.each(dtypes)("%s", (dtype) => {
@@ -52,7 +65,9 @@ describe.each(testDevices())("mergeAttention on %s", (device) => {
       expect(new Set(valuesOf(late.lse.narrow(2, 0, 20)))).toEqual(new Set([-Infinity]));
       const first = (values: Float64Array, size: number) =>
         [0, 1].flatMap((head) => [...values.subarray(head * 30 * size, (head * 30 + 20) * size)]);
-      expectClose(byHead(merged.out), first(wanted.out, 16), { atol: dtype === "float32" ? 2e-6 : 0.01 });
+      expectClose(byHead(merged.out), first(wanted.out, 16), {
+        atol: dtype === "float32" ? 2e-6 : 0.01,
+      });
       expectLse(merged.lse, { lse: Float64Array.from(first(wanted.lse, 1)) });
     });
 
@@ -69,8 +84,14 @@ describe.each(testDevices())("mergeAttention on %s", (device) => {
       const { out, lse } = mergeAttention(outA!, lseA!, outB!, lseB!);
       const tolerance = { ulps: dtype === "float32" ? 4 : 0.5, atol: 1e-6 };
       expectClose(byHead(out), wanted, tolerance);
-      expectClose(lse, a!.map((value, i) => Math.log(value + b![i]!)), { rtol: 1e-6, atol: 1e-6 });
-      const swapped = mergeAttention(byHead(outA!), lseA!, byHead(outB!), lseB!, { layout: "bhsd" });
+      expectClose(
+        lse,
+        a!.map((value, i) => Math.log(value + b![i]!)),
+        { rtol: 1e-6, atol: 1e-6 },
+      );
+      const swapped = mergeAttention(byHead(outA!), lseA!, byHead(outB!), lseB!, {
+        layout: "bhsd",
+      });
       expect(await bitsOf(byHead(swapped.out))).toBe(await bitsOf(out));
     });
 

@@ -10,7 +10,13 @@ testOverlaps(callees);
 function optionalRefusals(device: Device): Refusal[] {
   const shapes = { out: [2, 2, 2, 8], lse: [2, 2, 2], mask: [2, 2], sinks: [2] };
   const within = (buffer: Tensor, shape: number[]) =>
-    buffer.narrow(0, 0, shape.reduce((a, b) => a * b, 1)).view(shape);
+    buffer
+      .narrow(
+        0,
+        0,
+        shape.reduce((a, b) => a * b, 1),
+      )
+      .view(shape);
   return attentionCallees.flatMap((callee) =>
     (["out", "lse"] as const).flatMap((name) =>
       (["mask", "sinks"] as const).map((input) => ({

@@ -39,7 +39,7 @@ export function attentionReference(
   return compute(q, k, v, options, (x) => x);
 }
 
-/** The formula with scores, weights and result rounded to a dtype, as separate kernels store them. */
+/** The formula with scores, weights and result rounded to a dtype, as separate kernels do it. */
 export function naiveAttention(
   q: Values,
   k: Values,

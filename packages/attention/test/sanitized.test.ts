@@ -42,7 +42,12 @@ describeCuda("attention under compute-sanitizer", () => {
       Array.from({ length: 70 }, (_, key) => (key % 3 ? 1 : 0)),
       { dtype: "bool", device },
     );
-    expectAttention(inputs, { mask, softcap: 3, windowLeft: 40, sinks: tensor([0, 1], { device }) });
+    expectAttention(inputs, {
+      mask,
+      softcap: 3,
+      windowLeft: 40,
+      sinks: tensor([0, 1], { device }),
+    });
   });
 
   test.each(dtypes)("%s: hidden keys of NaN, by the slow way", (dtype) => {

@@ -1,12 +1,7 @@
 import { type Device, randn, type Tensor } from "@warpwright/runtime";
 import { expectClose, type FloatDType, ulpOf, valuesOf } from "@warpwright/testing";
 import { expect } from "vitest";
-import {
-  type AttentionOptions,
-  attention,
-  attentionWithLse,
-  type Layout,
-} from "../src/index.js";
+import { type AttentionOptions, attention, attentionWithLse, type Layout } from "../src/index.js";
 import {
   attentionReference,
   naiveAttention,

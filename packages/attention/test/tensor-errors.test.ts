@@ -105,7 +105,9 @@ function sizeRefusals(device: Device): Refusal[] {
         const given = name === "q" ? { q: far } : { k: far, v: far };
         return { ...good, ...given, out: undefined, lse: undefined };
       },
-      error: `ERR_UNSUPPORTED ${callee.op}: expected ${name} with a seqlen of at most 2147482624, got ${long}`,
+      error:
+        `ERR_UNSUPPORTED ${callee.op}: expected ${name} with a seqlen of at most 2147482624, ` +
+        `got ${long}`,
     }));
   const range = "with a head dim of 1 to 256, got";
   return [
