@@ -17,25 +17,24 @@ __device__ void load_rows(const HeadRows<const T>& rows, int first, int num_rows
                           bool aligned, T* tile) {
   constexpr int kStep = kThreads / Tile::kPageChunks;
   static_assert(Tile::kRows % kStep == 0 && kStep % 8 == 0);
-  const int thread = threadIdx.x;
-  const int chunk = thread % Tile::kPageChunks;
-  const int thread_row = thread / Tile::kPageChunks;
+  const int chunk = threadIdx.x % Tile::kPageChunks;
+  const int thread_row = threadIdx.x / Tile::kPageChunks;
   T* to = tile + Tile::offset(thread_row, 0, chunk);
-  const T* from = rows.row(first + thread_row) + chunk * Tile::kChunk;
-  const int rows_left = num_rows - first - thread_row;
 #pragma unroll
-  for (int page = 0; page < Tile::kPages; ++page) {
-    const int column = page * Tile::kPageColumns + chunk * Tile::kChunk;
-    const int count = min(max(num_columns - column, 0), Tile::kChunk);
+  for (int step = 0; step < Tile::kRows; step += kStep) {
+    const int row = first + thread_row + step;
+    // Where nothing is read, the address is that of something that could be.
+    const T* from = rows.row(min(row, num_rows - 1));
 #pragma unroll
-    for (int step = 0; step < Tile::kRows; step += kStep) {
+    for (int page = 0; page < Tile::kPages; ++page) {
+      const int column = page * Tile::kPageColumns + chunk * Tile::kChunk;
+      const int count = row < num_rows ? min(num_columns - column, Tile::kChunk) : 0;
+      const T* source = from + (column < num_columns ? column : 0);
       T* place = to + (page * Tile::kRows + step) * Tile::kPageColumns;
-      const T* source = from + step * rows.stride + page * Tile::kPageColumns;
-      const int elements = step < rows_left ? count : 0;
       if (aligned)
-        cp_async<kVecBytes>(place, source, elements * static_cast<int>(sizeof(T)));
+        cp_async<kVecBytes>(place, source, max(count, 0) * static_cast<int>(sizeof(T)));
       else
-        Vec<T>::load_tail(source, elements, T{}).store(place);
+        Vec<T>::load_tail(source, count, T{}).store(place);
     }
   }
 }

@@ -35,8 +35,8 @@ const optionNames = ["layout", "out", "lse", "stream"];
 /**
  * Merges two attentions of the same queries over different keys into the attention over all of
  * them, exactly: `out = (exp(lseA) outA + exp(lseB) outB) / (exp(lseA) + exp(lseB))`. A part
- * without keys, of lse -Infinity, leaves the other one as it is, to the bit. If the parts have sinks, only
- * one of them may.
+ * without keys, of lse -Infinity, leaves the other one as it is, to the bit. Of parts with sinks
+ * only one may have them.
  *
  * @param outA [batch, seqlen, heads, head_dim], float32 (best), float16 or bfloat16
  * @param lseA float32 [batch, heads, seqlen]

@@ -15,11 +15,12 @@ import { bitsOf, dtypes, randomInputs } from "./support.js";
 
 // Rows that are multiples of 16 bytes, and that are not; padded to a tile, and beyond a page of it.
 const headDims = isEmulated ? [63, 64] : [8, 63, 64, 96, 130];
+const sk = isEmulated ? 35 : 70;
 
 describe.each(testDevices())("layouts on %s", (device) => {
   describe.each(dtypes)("%s", (dtype) => {
     const place = { dtype, device };
-    const inputs = (d: number) => randomInputs({ b: 2, h: 4, hk: 2, sq: 9, sk: 70, d }, place);
+    const inputs = (d: number) => randomInputs({ b: 2, h: 4, hk: 2, sq: 9, sk, d }, place);
 
     test.each(inputLayouts.map((layout) => [layout.name, layout] as const))(
       "%s: the same bits as contiguous",
@@ -41,7 +42,7 @@ describe.each(testDevices())("layouts on %s", (device) => {
       for (const d of [63, 64]) {
         const { q, k, v } = inputs(d);
         const plain = await bitsOf(attention(q, k, v));
-        for (const offset of [1, 2, 4]) {
+        for (const offset of isEmulated ? [1] : [1, 2, 4]) {
           for (const off of [0, 1, 2]) {
             const at = (x: Tensor, which: number) => (which === off ? misaligned(x, offset) : x);
             expect(await bitsOf(attention(at(q, 0), at(k, 1), at(v, 2)))).toBe(plain);
