@@ -1,5 +1,5 @@
 import { presetWith } from "../../tooling/vitest/preset.js";
 
 export default presetWith({
-  emulated: ["golden", "layouts", "cases", "module", "sanitized", "forged"],
+  emulated: ["golden", "layouts", "cases", "row-cases", "module", "sanitized", "forged"],
 });

@@ -2,7 +2,6 @@
 import fs from "node:fs";
 import path from "node:path";
 import { findNvcc, platformFolder, readJson, repoRoot } from "../scripts/lib.mjs";
-import { npmCli } from "./managers.mjs";
 
 const offline = { npm_config_registry: "http://127.0.0.1:9" };
 
@@ -53,8 +52,7 @@ class Builder {
   }
 
   run(env, ...args) {
-    const program = [npmCli, "exec", "--", "@warpwright/runtime", ...args];
-    return this.#consumer.run(process.execPath, program, { XDG_CACHE_HOME: this.#cache, ...env });
+    return this.#consumer.warpwright(args, { XDG_CACHE_HOME: this.#cache, ...env });
   }
 
   async refused(...args) {

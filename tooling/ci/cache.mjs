@@ -2,7 +2,8 @@
 // the cache alone; then one file at a time is changed there, and turbo asked what it would run.
 import fs from "node:fs";
 import path from "node:path";
-import { hashedVariables, platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
+import { platformFolder, repoRoot, workspacePackages } from "../scripts/lib.mjs";
+import { nodeMajor } from "../scripts/requirements.mjs";
 import { copyCheckout } from "./checkout.mjs";
 import { output } from "./report.mjs";
 
@@ -60,7 +61,7 @@ export async function checkCache(report) {
 /** Both checkouts use this one's cache, wherever it is. */
 function environment(more = {}) {
   const cache = path.resolve(repoRoot, process.env.TURBO_CACHE_DIR ?? ".turbo/cache");
-  return { ...process.env, ...hashedVariables, TURBO_CACHE_DIR: cache, ...more };
+  return { ...process.env, WARPWRIGHT_NODE: nodeMajor, TURBO_CACHE_DIR: cache, ...more };
 }
 
 async function buildFromCache(root) {

@@ -45,7 +45,11 @@ function publish(file, { env, url }) {
 /** All of them together, compiled against and built; returns a folder of compiled examples. */
 async function checkWithNpm(report, registry, files) {
   const consumer = new Consumer(npm, registry);
-  writeExamples(consumer.folder);
+  for (const each of native) {
+    await report.check(`the README of ${each.manifest.name} has an example`, () =>
+      writeExample(consumer.folder, each),
+    );
+  }
   const installed = await report.check(
     `[ND-01] [ND-02] [ND-03] [ND-11] ${npm.name} installs the kernels, scripts off`,
     () => installAll(consumer, kernels),
@@ -65,7 +69,7 @@ async function checkWithNpm(report, registry, files) {
         checkRefusal(consumer, name, new Set(files.keys())),
       );
     }
-    await report.check("[ND-09] npx doctor", () => checkDoctor(consumer));
+    await report.check(`[ND-09] ${npm.name} exec doctor`, () => checkDoctor(consumer));
     await checkBuilding(report, consumer, native);
   }
   consumer.remove();
@@ -78,9 +82,12 @@ async function checkAlone(report, registry, compiled) {
     await report.check(`${npm.name} install ${name} alone`, async () => {
       const consumer = new Consumer(npm, registry);
       fs.cpSync(compiled, path.join(consumer.folder, "compiled"), { recursive: true });
-      await consumer.add(name, "--omit=optional");
-      await consumer.run(process.execPath, ["use.mjs", name]);
-      consumer.remove();
+      try {
+        await consumer.add(name, "--omit=optional");
+        await consumer.run(process.execPath, ["use.mjs", name]);
+      } finally {
+        consumer.remove();
+      }
     });
   }
 }
@@ -105,6 +112,9 @@ async function checkWithPnpm(report, registry, manager, compiled) {
       }
     });
     await checkUse(report, manager.name, consumer);
+    await report.check(`[ND-09] ${manager.name} exec warpwright doctor`, () =>
+      checkDoctor(consumer),
+    );
     await report.check(`[ND-25] ${manager.name} ls --no-optional`, () => consumer.list());
   }
   consumer.remove();
@@ -125,21 +135,19 @@ async function checkUse(report, manager, consumer) {
   }
 }
 
-/** The first example of each README, and modules that import every package's declarations. */
-function writeExamples(folder) {
-  for (const { folder: source, manifest } of native) {
-    const readme = fs.readFileSync(path.join(repoRoot, source, "README.md"), "utf8");
-    const example = /```ts\n(.*?)```/s.exec(readme)?.[1];
-    if (example === undefined) throw new Error(`${source}/README.md has no example`);
-    fs.writeFileSync(path.join(folder, "examples", `${path.basename(source)}.ts`), example);
-    const entries = Object.entries(manifest.exports).filter(([, target]) => target.types);
-    const imports = entries.map(([entry], i) => {
-      const specifier = `${manifest.name}${entry.slice(1)}`;
-      return `import * as entry${i} from "${specifier}";\nexport { entry${i} };\n`;
-    });
-    const file = path.join(folder, "examples", `${path.basename(source)}-entries.ts`);
-    fs.writeFileSync(file, imports.join(""));
-  }
+/** A README's first example, and a module that imports all of the package's declarations. */
+function writeExample(folder, { folder: source, manifest }) {
+  const name = path.join(folder, "examples", path.basename(source));
+  const entries = Object.entries(manifest.exports).filter(([, target]) => target.types);
+  const imports = entries.map(([entry], i) => {
+    const specifier = `${manifest.name}${entry.slice(1)}`;
+    return `import * as entry${i} from "${specifier}";\nexport { entry${i} };\n`;
+  });
+  fs.writeFileSync(`${name}-entries.ts`, imports.join(""));
+  const readme = fs.readFileSync(path.join(repoRoot, source, "README.md"), "utf8");
+  const example = /```ts\n(.*?)```/s.exec(readme)?.[1];
+  if (example === undefined) throw new Error("there is none");
+  fs.writeFileSync(`${name}.ts`, example);
 }
 
 async function checkRefusal(consumer, name, published) {
@@ -157,8 +165,7 @@ async function checkRefusal(consumer, name, published) {
 }
 
 async function checkDoctor(consumer) {
-  const args = [npmCli, "exec", "--", runtime, "doctor", "--json"];
-  const { usable, packages } = JSON.parse(await consumer.run(process.execPath, args));
+  const { usable, packages } = JSON.parse(await consumer.warpwright(["doctor", "--json"]));
   const found = packages.map(({ name }) => name).join(", ");
   if (!usable || found !== names.join(", ")) throw new Error(`usable: ${usable}, found ${found}`);
 }

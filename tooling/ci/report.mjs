@@ -42,8 +42,8 @@ export class Report {
   }
 
   /** A test run: counts its tests, by the summary that vitest prints for each package. */
-  async tests(name, program, args) {
-    const { code, output } = await runProgram(program, args, { show: true });
+  async tests(name, program, args, options) {
+    const { code, output } = await runProgram(program, args, { ...options, show: true });
     const { passed, failed } = countTests(output);
     this.#passed += passed;
     for (let i = 0; i < failed; ++i) this.#failures.push(name);

@@ -5,8 +5,8 @@ import os from "node:os";
 import path from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { output } from "../ci/report.mjs";
+import { catalogVersions } from "../scripts/changesets.mjs";
 import {
-  catalogVersions,
   Failure,
   isMain,
   readJson,
@@ -42,26 +42,33 @@ export function kernels(root) {
     );
 }
 
-/** One kernel, at its version in the workspace, in a folder of its own. */
-export async function smoke(manager, { name, version }, env = process.env) {
+/** One kernel, at its version in the workspace, in a folder of its own; what its example prints. */
+export async function smoke(manager, manifest, env = process.env) {
   const cwd = fs.mkdtempSync(path.join(os.tmpdir(), "warpwright smoke "));
-  fs.writeFileSync(path.join(cwd, "package.json"), '{ "type": "module", "private": true }\n');
-  const { add, also = [] } = managers[manager];
-  await output("npm", [...add, `${name}@${version}`, ...also, typescript], { cwd, env });
-  const installed = path.join(cwd, "node_modules", name);
-  if (readJson(path.join(installed, "package.json")).version !== version) {
-    throw new Error(`${manager} installed another version than ${version}`);
+  try {
+    await install(managers[manager], manifest, { cwd, env });
+    return await runExample(manifest.name, cwd);
+  } finally {
+    fs.rmSync(cwd, { recursive: true, force: true });
   }
-  const readme = fs.readFileSync(path.join(installed, "README.md"), "utf8");
+}
+
+async function install({ add, also = [] }, { name, version }, { cwd, env }) {
+  fs.writeFileSync(path.join(cwd, "package.json"), '{ "type": "module", "private": true }\n');
+  await output("npm", [...add, `${name}@${version}`, ...also, typescript], { cwd, env });
+  const installed = readJson(path.join(cwd, "node_modules", name, "package.json")).version;
+  if (installed !== version) throw new Error(`${name} ${installed} was installed, not ${version}`);
+}
+
+async function runExample(name, cwd) {
+  const readme = fs.readFileSync(path.join(cwd, "node_modules", name, "README.md"), "utf8");
   const [, example] = /^```ts\n(.*?)^```/ms.exec(readme) ?? [];
   if (example === undefined) throw new Error(`the README of ${name} has no example`);
   fs.writeFileSync(path.join(cwd, "example.ts"), example);
   const tsc = path.join(cwd, "node_modules/typescript/bin/tsc");
   const settings = ["--noCheck", "--module", "nodenext", "--target", "es2022", "--ignoreConfig"];
   await output(process.execPath, [tsc, ...settings, "example.ts"], { cwd });
-  const printed = await output(process.execPath, ["example.js"], { cwd });
-  fs.rmSync(cwd, { recursive: true, force: true });
-  return printed;
+  return output(process.execPath, ["example.js"], { cwd });
 }
 
 if (isMain(import.meta.url)) {

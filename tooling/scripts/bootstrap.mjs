@@ -7,17 +7,9 @@ import { createHash } from "node:crypto";
 import fs from "node:fs";
 import path from "node:path";
 import { emulatedAddons } from "./emulated.mjs";
-import {
-  Failure,
-  hashedVariables,
-  readJson,
-  repoRoot,
-  run,
-  runMain,
-  workspacePackages,
-} from "./lib.mjs";
+import { Failure, readJson, repoRoot, run, runMain, workspacePackages } from "./lib.mjs";
 import { release, version } from "./release.mjs";
-import { requireCompilers, requireNode } from "./requirements.mjs";
+import { nodeMajor, requireCompilers, requireNode } from "./requirements.mjs";
 import { writeToolchain } from "./toolchain.mjs";
 
 const demoFolder = "docs/examples/demo";
@@ -43,6 +35,7 @@ const usages = {
   bench: "[<package's folder> [arguments for its benchmark]]",
   stress: "[--emulated] [--device <device>] [--minutes <n>] [--seed <n>]",
   typecheck: "[arguments for turbo]",
+  "new-kernel": "<name> --kind elementwise|gated|row-wise",
   changeset: "[arguments for changesets]",
   release: "[--build] [--publish] [--rehearsal]",
 };
@@ -54,7 +47,8 @@ const scripts = path.join(repoRoot, "tooling/scripts");
 // turbo finds pnpm on PATH; node_modules/.bin first, so that tasks get the pinned tools.
 const env = {
   ...process.env,
-  ...hashedVariables,
+  // Hashed with tests: what passed with one says nothing of another.
+  WARPWRIGHT_NODE: nodeMajor,
   TURBO_TELEMETRY_DISABLED: "1",
   PATH: [
     path.join(repoRoot, "node_modules/.bin"),
@@ -110,6 +104,12 @@ const tasks = {
   },
 
   typecheck: (args) => turbo("typecheck", args),
+
+  "new-kernel"(args) {
+    node("../new-kernel/main.mjs", ...args);
+    pnpm(["install", "--no-frozen-lockfile", "--config.confirmModulesPurge=false"]);
+    tasks.format();
+  },
 
   lint() {
     tool("biome", ["check", "--error-on-warnings"]);

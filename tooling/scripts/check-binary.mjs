@@ -3,7 +3,6 @@
 //   node tooling/scripts/check-binary.mjs [--archs <architectures that a release holds>]
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
 import { expandArchs, inspectAddon } from "./elf.mjs";
 import {
   addonName,
@@ -15,6 +14,7 @@ import {
   repoRoot,
   runMain,
 } from "./lib.mjs";
+import { readOptions } from "./options.mjs";
 
 /** ND-13: RHEL 9, Ubuntu 22.04, Debian 12, Amazon Linux 2023; static cudart needs it anyway. */
 const highestGlibc = "2.34";
@@ -66,8 +66,7 @@ export function checkAddon(folder, manifest, { requiredArchs } = {}) {
 
 if (isMain(import.meta.url)) {
   runMain(() => {
-    const { values } = parseArgs({ options: { archs: { type: "string" } } });
-    const requiredArchs = values.archs?.split(";");
+    const requiredArchs = readOptions({ archs: { type: "string" } }).archs?.split(";");
     for (const { folder, manifest } of nativePackages()) {
       const problems = checkAddon(path.join(repoRoot, folder), manifest, { requiredArchs });
       for (const problem of problems) console.error(problem);

@@ -7,17 +7,9 @@
 // needs the whole history.
 import fs from "node:fs";
 import path from "node:path";
-import { parseArgs } from "node:util";
-import {
-  capture,
-  catalogVersions,
-  Failure,
-  nativePackages,
-  pendingChangesets,
-  repoRoot,
-  runMain,
-  workspacePackages,
-} from "./lib.mjs";
+import { catalogVersions, pendingChangesets } from "./changesets.mjs";
+import { capture, Failure, nativePackages, repoRoot, runMain, workspacePackages } from "./lib.mjs";
+import { readOptions } from "./options.mjs";
 
 const compiledIn = ["packages/headers/include", "packages/headers/cmake"];
 const headersPackage = "@warpwright/headers";
@@ -25,12 +17,10 @@ const headersPackage = "@warpwright/headers";
 const headersChangelog = "packages/headers/CHANGELOG.md";
 
 runMain(() => {
-  const { values } = parseArgs({
-    options: {
-      base: { type: "string" },
-      release: { type: "boolean", default: false },
-      root: { type: "string", default: repoRoot },
-    },
+  const values = readOptions({
+    base: { type: "string" },
+    release: { type: "boolean", default: false },
+    root: { type: "string", default: repoRoot },
   });
   const git = (...args) => capture("git", args, { cwd: values.root });
   if (values.base === undefined && git("rev-parse", "--is-shallow-repository") === "true") {

@@ -1,16 +1,9 @@
 // `npm run version` turns changesets into versions and changelogs, `npm run release` builds and
 // publishes what is not in the registry yet. CI rehearses both with a registry of its own.
 import path from "node:path";
-import { parseArgs } from "node:util";
-import {
-  capture,
-  Failure,
-  findNvcc,
-  pendingChangesets,
-  repoRoot,
-  workspacePackages,
-  writeJson,
-} from "./lib.mjs";
+import { pendingChangesets } from "./changesets.mjs";
+import { capture, Failure, findNvcc, repoRoot, workspacePackages, writeJson } from "./lib.mjs";
+import { readOptions } from "./options.mjs";
 
 /** Code for 8.0 also runs on 8.6 and 8.9; its PTX is for what comes after 12.0. */
 const releaseArchs = "80-real;90a-real;100-real;120-real;80-virtual";
@@ -31,7 +24,7 @@ export function release(args, programs) {
   const options = Object.fromEntries(
     ["build", "publish", "rehearsal"].map((name) => [name, { type: "boolean", default: false }]),
   );
-  const { values } = parseArgs({ args, options });
+  const values = readOptions(options, args);
   const both = !values.build && !values.publish;
   if (values.rehearsal) requireLoopback();
   if (values.build || both) build(programs);

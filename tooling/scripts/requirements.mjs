@@ -9,6 +9,8 @@ const tools = [
   { name: "cmake", command: "cmake", lowest: "3.25" },
 ];
 
+export const nodeMajor = process.versions.node.split(".")[0];
+
 export function requireNode() {
   if (!isAtLeast(process.versions.node, lowestNode)) {
     throw new Failure(`Node.js ${lowestNode} or newer is needed, this is ${process.versions.node}`);

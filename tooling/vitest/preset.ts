@@ -25,6 +25,7 @@ export function presetWith({ emulated = [] }: PresetOptions): ViteUserConfig {
       exclude: [...configDefaults.exclude, ...excluded],
       env: isEmulated ? emulatedAddons() : {},
       testTimeout: 60_000,
+      hookTimeout: 60_000, // some compile the package
       // What a passing test prints, as those that run the documentation's examples do, is noise.
       silent: "passed-only",
       reporters: ["default", new SkipReporter()],

@@ -3,6 +3,8 @@
 // cluster of blocks, by its length; it is read once and kept in registers, where the mean is found
 // before the deviations from it. Only rows too long for that are read three times.
 
+#include <algorithm>
+
 #include "layernorm.h"
 #include "layernorm_row.cuh"
 #include "moments.h"
@@ -12,8 +14,14 @@
 namespace ww {
 namespace {
 
+// The large blocks ask for one at least: left the choice, the compiler spills registers for two.
+template <int kTuning>
+constexpr int kMinBlocks =
+    RowThread<kTuning>::kBlockThreads < 512 ? RowThread<kTuning>::kMinBlocks
+                                            : std::max(RowThread<kTuning>::kMinBlocks, 1);
+
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, RowThread<kTuning>::kMinBlocks)
+__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, kMinBlocks<kTuning>)
     layernorm_fwd_kernel(const LayerNormParams params) {
   using Thread = RowThread<kTuning>;
   const int size = params.hidden_size;

@@ -5,9 +5,9 @@ export type { AddLayernormOptions, LayernormOptions } from "./forward.js";
 export { LayerNorm, type LayerNormOptions } from "./module.js";
 
 /**
- * LayerNorm over the last dimension: `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias` (Ba, Kiros
- * and Hinton, 2016, "Layer Normalization"), with the variance of the row itself, divided by its
- * length. Inference only.
+ * LayerNorm over the last dimension: `(x - mean(x)) / sqrt(var(x) + eps) * weight + bias` (Ba,
+ * Kiros and Hinton, 2016, "Layer Normalization"), with the variance of the row itself, divided by
+ * its length. Inference only.
  *
  * A row is computed in float32, and does not depend on the others. The variance is that of the
  * deviations from the mean, which is itself corrected by theirs: a mean far larger than the spread

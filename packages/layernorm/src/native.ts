@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** geometry: packRows([x, residual, out, residualOut], [weight, bias, mean, rstd]) */
@@ -24,5 +21,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("layernorm", {
-  "linux-x64": () => require("../prebuilds/linux-x64/layernorm.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/layernorm.node", import.meta.url),
 });

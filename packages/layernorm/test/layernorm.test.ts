@@ -1,6 +1,8 @@
 import { empty, randn, type Tensor, zeros } from "@warpwright/runtime";
 import {
+  bitsOf,
   expectClose,
+  floatDTypes,
   misaligned,
   poisoned,
   seedGrid,
@@ -8,18 +10,11 @@ import {
   tolerances,
   valuesOf,
 } from "@warpwright/testing";
+import { randomParameter } from "@warpwright/testing/vitest";
 import { describe, expect, test } from "vitest";
 import { type AddLayernormOptions, addLayernorm, layernorm } from "../src/index.js";
 import { layernormReference } from "./reference.js";
-import {
-  type Affine,
-  bitsOf,
-  dtypes,
-  expectAddLayernorm,
-  expectLayernorm,
-  randomAffine,
-  randomWeight,
-} from "./support.js";
+import { type Affine, expectAddLayernorm, expectLayernorm, randomAffine } from "./support.js";
 
 // Around the limits of each launch configuration (32, 64, 128, 256, 512, 1024, 2048, 4096 vectors
 // of 16 bytes, then clusters of 2, 4 and 8), and sizes no vector divides.
@@ -56,7 +51,7 @@ describe("the reference", () => {
 });
 
 describe.each(testDevices())("layernorm on %s", (device) => {
-  describe.each(dtypes)("%s", (dtype) => {
+  describe.each(floatDTypes)("%s", (dtype) => {
     const place = { dtype, device };
     const stats = (rows: number) => ({
       mean: poisoned([rows], { device }),
@@ -91,8 +86,8 @@ describe.each(testDevices())("layernorm on %s", (device) => {
     // Each parameter is left out, of x's dtype, or float32, whatever the other is.
     const parameters = (seed: number): (Tensor | null)[] => [
       null,
-      randomWeight(512, place, seed),
-      randomWeight(512, { dtype: "float32", device }, seed + 1),
+      randomParameter([512], place, seed),
+      randomParameter([512], { dtype: "float32", device }, seed + 1),
     ];
 
     test("LN-20: every weight beside every bias", () => {
@@ -212,7 +207,7 @@ describe.each(testDevices())("layernorm on %s", (device) => {
     expect(await x.data()).toEqual(before);
   });
 
-  test("undefined and null are both left out, and undefined options have their default", async () => {
+  test("undefined and null are both left out, undefined options have their default", async () => {
     const x = randn([2, 8], { seed: 1, device });
     const plain = await layernorm(x).data();
     expect(await layernorm(x, null, null, {}).data()).toEqual(plain);

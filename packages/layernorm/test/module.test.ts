@@ -1,8 +1,7 @@
 import { randn, tensor, zeros } from "@warpwright/runtime";
-import { testDevices } from "@warpwright/testing";
+import { bitsOf, testDevices } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { LayerNorm, layernorm } from "../src/index.js";
-import { bitsOf } from "./support.js";
 
 describe.each(testDevices())("LayerNorm on %s", (device) => {
   const x = randn([3, 16], { seed: 1, dtype: "bfloat16", device });

@@ -1,11 +1,17 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
 import { empty, full, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, type FloatDType, misaligned, stridedRows } from "@warpwright/testing";
+import {
+  expectClose,
+  type FloatDType,
+  floatDTypes,
+  misaligned,
+  stridedRows,
+} from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
 import { expect, test } from "vitest";
 import { layernorm } from "../src/index.js";
-import { dtypes, expectAddLayernorm, expectLayernorm, randomAffine } from "./support.js";
+import { expectAddLayernorm, expectLayernorm, randomAffine } from "./support.js";
 
 const device = "cuda:0";
 
@@ -30,7 +36,7 @@ function disposeAll(tensors: readonly Tensor[]): void {
 }
 
 describeCuda("layernorm under compute-sanitizer", () => {
-  test.each(dtypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
+  test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
@@ -49,7 +55,7 @@ describeCuda("layernorm under compute-sanitizer", () => {
     },
   );
 
-  const shared = dtypes.flatMap((dtype) =>
+  const shared = floatDTypes.flatMap((dtype) =>
     mappings.map(([name, count]) => [dtype, name, count] as const),
   );
 

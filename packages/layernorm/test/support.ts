@@ -1,5 +1,6 @@
-import { type Device, randn, type Tensor, tensor } from "@warpwright/runtime";
+import { randn, type Tensor } from "@warpwright/runtime";
 import { expectClose, type FloatDType, tolerances, valuesOf } from "@warpwright/testing";
+import { type Place, randomParameter } from "@warpwright/testing/vitest";
 import {
   type AddLayernormOptions,
   addLayernorm,
@@ -8,22 +9,6 @@ import {
 } from "../src/index.js";
 import { layernormReference, type Reference } from "./reference.js";
 
-export const dtypes: readonly FloatDType[] = ["float32", "float16", "bfloat16"];
-
-export interface Place {
-  dtype: FloatDType;
-  device: Device;
-}
-
-/** Normal values, of mean 1 and a fifth of the spread for a weight. */
-export function randomWeight(size: number, { dtype, device }: Place, seed = 7): Tensor {
-  const values = randn([size], { seed }).dataSync() as Float32Array;
-  return tensor(
-    values.map((value) => 1 + 0.2 * value),
-    { dtype, device },
-  );
-}
-
 export interface Affine {
   weight?: Tensor | null;
   bias?: Tensor | null;
@@ -31,7 +16,7 @@ export interface Affine {
 
 /** Both, random. */
 export function randomAffine(size: number, place: Place): { weight: Tensor; bias: Tensor } {
-  return { weight: randomWeight(size, place), bias: randn([size], { seed: 8, ...place }) };
+  return { weight: randomParameter([size], place), bias: randn([size], { seed: 8, ...place }) };
 }
 
 /** Runs layernorm and compares out, mean and rstd with float64; returns what it gave. */
@@ -82,9 +67,4 @@ function compare(out: Tensor, reference: Reference, { mean, rstd }: LayernormOpt
   // A mean cancels: its error is that of the summands.
   if (mean) expectClose(mean, reference.mean, { ...float32, atol: 1e-6, name: "mean" });
   if (rstd) expectClose(rstd, reference.rstd, { ...float32, name: "rstd" });
-}
-
-/** The tensor's bits, for comparisons that allow no difference. */
-export async function bitsOf(x: Tensor): Promise<string> {
-  return Buffer.from(await x.bytes()).toString("base64");
 }

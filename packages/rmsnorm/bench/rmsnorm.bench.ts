@@ -1,117 +1,26 @@
 // npm run bench -- rmsnorm [--device cpu|cuda:N] [--json FILE]
-import { parseArgs } from "node:util";
 import { addRmsnorm, rmsnorm } from "@warpwright/rmsnorm";
-import { type Device, defaultDevice, empty, randn, type Tensor } from "@warpwright/runtime";
-import {
-  type BenchCase,
-  benchmark,
-  expectClose,
-  type FloatDType,
-  tolerances,
-  valuesOf,
-} from "@warpwright/testing";
+import { benchmarkRows, type RowBench } from "@warpwright/testing";
 import { rmsnormReference } from "../test/reference.js";
 
-interface Buffers {
-  x: Tensor;
-  residual: Tensor | null;
-  weight: Tensor;
-  out: Tensor;
-  residualOut: Tensor | null;
-}
+const plain: RowBench = {
+  ...{ name: "rmsnorm", inputs: 1, parameters: 1, outputs: 1 },
+  run({ inputs: [x], parameters: [weight], outputs: [out] }) {
+    rmsnorm(x!, weight!, { out: out! });
+  },
+  expected: ([x], [weight], dtype) => [rmsnormReference(x!, weight!, x!.length, dtype).out],
+};
 
-// Rows x hidden size. On the GPU 64 MiB and more for each tensor, from rows of a fraction of a warp
-// to rows of a cluster; the odd ones take the path without 16-byte access.
-const gpuShapes: readonly (readonly [number, number])[] = [
-  [131_072, 256],
-  [32_768, 768],
-  [65_536, 1024],
-  [32_768, 2048],
-  [32_768, 4096],
-  [16_384, 8192],
-  [8192, 16_384],
-  [4096, 32_768],
-  [2048, 65_536],
-  [1024, 131_072],
-  [32_768, 4095],
-  [32_768, 4100],
-];
-const cpuShapes: readonly (readonly [number, number])[] = [
-  [16_384, 768],
-  [4096, 4096],
-  [512, 32_768],
-  [4096, 4095],
-];
+const fused: RowBench = {
+  ...{ name: "addRmsnorm", inputs: 2, parameters: 1, outputs: 2 },
+  run({ inputs: [x, residual], parameters: [weight], outputs: [out, residualOut] }) {
+    addRmsnorm(x!, residual!, weight!, { out: out!, residualOut: residualOut! });
+  },
+  expected([x, residual], [weight], dtype) {
+    const options = { residual: residual! };
+    const { out, sum } = rmsnormReference(x!, weight!, x!.length, dtype, options);
+    return [out, sum];
+  },
+};
 
-function makeCase(
-  [rows, hiddenSize]: readonly [number, number],
-  dtype: FloatDType,
-  fused: boolean,
-): BenchCase<Buffers> {
-  const shape = [rows, hiddenSize];
-  const rowBytes = hiddenSize * (dtype === "float32" ? 4 : 2);
-  return {
-    name: fused ? "addRmsnorm" : "rmsnorm",
-    shape,
-    dtype,
-    // x read and out written, with a residual one more of each; the weight once.
-    bytes: (fused ? 4 : 2) * rows * rowBytes + rowBytes,
-    setup: (seed, device) => ({
-      x: randomRows(shape, seed, dtype, device),
-      residual: fused ? randomRows(shape, seed + 1000, dtype, device) : null,
-      weight: randn([hiddenSize], { seed, dtype, device }),
-      out: empty(shape, { dtype, device }),
-      residualOut: fused ? empty(shape, { dtype, device }) : null,
-    }),
-    run({ x, residual, weight, out, residualOut }) {
-      if (residual === null) rmsnorm(x, weight, { out });
-      else addRmsnorm(x, residual, weight, { out, residualOut: residualOut! });
-    },
-    verify: (buffers) => verifyRows(buffers, dtype),
-    dispose(buffers) {
-      for (const tensor of Object.values(buffers) as (Tensor | null)[]) tensor?.dispose();
-    },
-  };
-}
-
-// Random rows, the same 1024 over and over: random numbers by the gigabyte take longer than the
-// measurement, and the memory does not know.
-function randomRows(shape: number[], seed: number, dtype: FloatDType, device: Device): Tensor {
-  const [rows, hiddenSize] = shape as [number, number];
-  const distinct = Math.min(rows, Math.max(1, Math.floor(2 ** 20 / hiddenSize)));
-  const source = randn([distinct, hiddenSize], { seed, dtype, device });
-  const x = empty(shape, { dtype, device });
-  for (let row = 0; row < rows; row += distinct) {
-    const count = Math.min(distinct, rows - row);
-    x.narrow(0, row, count).copyFrom(source.narrow(0, 0, count));
-  }
-  source.dispose();
-  return x;
-}
-
-function verifyRows({ x, residual, weight, out, residualOut }: Buffers, dtype: FloatDType): void {
-  const [rows, hiddenSize] = x.shape as [number, number];
-  const weights = valuesOf(weight);
-  for (const row of [0, rows >> 1, rows - 1]) {
-    const rowOf = (tensor: Tensor) => valuesOf(tensor.narrow(0, row, 1));
-    const wanted = rmsnormReference(rowOf(x), weights, hiddenSize, dtype, {
-      residual: residual ? rowOf(residual) : undefined,
-    });
-    expectClose(rowOf(out), wanted.out, { dtype, name: "out", ...tolerances.roundedOnce[dtype] });
-    if (residualOut) {
-      expectClose(rowOf(residualOut), wanted.sum, { dtype, name: "residualOut", ulps: 0 });
-    }
-  }
-}
-
-const { values } = parseArgs({
-  options: { device: { type: "string" }, json: { type: "string" } },
-});
-const device = (values.device ?? defaultDevice()) as Device;
-const shapes = device === "cpu" ? cpuShapes : gpuShapes;
-const cases = [
-  ...shapes.map((shape) => makeCase(shape, "bfloat16", false)),
-  ...shapes.map((shape) => makeCase(shape, "bfloat16", true)),
-  ...(["float16", "float32"] as const).map((dtype) => makeCase([4096, 4096], dtype, false)),
-];
-await benchmark("rmsnorm", cases, { device, ...(values.json ? { json: values.json } : {}) });
+await benchmarkRows("rmsnorm", [plain, fused]);

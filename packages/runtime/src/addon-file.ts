@@ -1,5 +1,4 @@
 import { closeSync, fstatSync, openSync, readSync } from "node:fs";
-import { createRequire } from "node:module";
 
 // e_machine of an ELF file, by the names that Node has for processors.
 const machines: Readonly<Record<number, string>> = {
@@ -16,7 +15,8 @@ const machines: Readonly<Record<number, string>> = {
 export function openAddon(path: string): unknown {
   const problem = whyNoAddon(path);
   if (problem !== null) throw new Error(problem);
-  return createRequire(path)(path);
+  // Webpack would replace an imported createRequire by one of its own, which knows no addons.
+  return process.getBuiltinModule("node:module").createRequire(path)(path);
 }
 
 /** Why the file cannot be an addon of this process; null if it may be one. */

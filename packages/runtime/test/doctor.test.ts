@@ -1,30 +1,25 @@
 // npx @warpwright/runtime doctor, in the folder of a user.
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { readArchitectures } from "../src/architectures.js";
 import type { Report } from "../src/cli/doctor.js";
 import { isAvailable } from "../src/index.js";
 import { buildDriver } from "./driver.js";
 import { type Installed, install } from "./installed.js";
 import { aborting, addonOf, plant, platform } from "./planted-addons.js";
+import { type KernelOptions, plantKernel, removeOthers, runCommand } from "./user.js";
 
 let installed: Installed;
-beforeEach(() => {
+beforeAll(() => {
   installed = install({ addon: true });
 });
-afterEach(() => installed.remove());
+afterEach(() => removeOthers(installed));
+afterAll(() => installed.remove());
 
-function warpwright(args: readonly string[], env: Record<string, string> = {}) {
-  const cli = join(installed.package, "dist/cli/main.js");
-  const { stdout, stderr, status } = spawnSync(process.execPath, [cli, ...args], {
-    cwd: installed.folder,
-    encoding: "utf8",
-    env: { PATH: process.env.PATH, ...env },
-  });
-  return { stdout, stderr, status };
-}
+const warpwright = (args: readonly string[], env?: Record<string, string>) =>
+  runCommand(installed, args, env);
 
 function doctor(env: Record<string, string> = {}): Report & { status: number | null } {
   const { stdout, stderr, status } = warpwright(["doctor", "--json"], env);
@@ -32,26 +27,7 @@ function doctor(env: Record<string, string> = {}): Report & { status: number | n
   return { ...(JSON.parse(stdout) as Report), status };
 }
 
-const onePackage = (name: string) => join(installed.folder, "node_modules/@warpwright", name);
-
-/** A package of the scope with an addon of its own, which is a copy of the runtime's. */
-function addKernel(name: string, { range = ">=0.1.0 <1.0.0", addon = true } = {}): string {
-  const folder = onePackage(name);
-  const staged = join(folder, "prebuilds", platform);
-  mkdirSync(folder, { recursive: true });
-  const manifest = {
-    name: `@warpwright/${name}`,
-    version: "0.3.1",
-    peerDependencies: { "@warpwright/runtime": range },
-    binary: { napi_versions: [9] },
-  };
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  if (addon) {
-    mkdirSync(staged, { recursive: true });
-    cpSync(addonOf(installed), join(staged, `${name}.node`));
-  }
-  return folder;
-}
+const addKernel = (name: string, options?: KernelOptions) => plantKernel(installed, name, options);
 
 // Where there is a GPU, its driver speaks as well.
 const env = { CUDA_VISIBLE_DEVICES: "" };
@@ -104,8 +80,9 @@ describe("doctor's problems", () => {
   });
 
   test("[ND-21] an addon that ends the program which loads it", () => {
-    plant(installed, aborting);
+    const mend = plant(installed, aborting);
     const { problems } = doctor(env);
+    mend();
     expect(problems).toHaveLength(1);
     expect(problems[0]?.problem).toMatch(/runtime\.node ends the program with SIGABRT$/);
     expect(problems[0]?.remedy).toContain(build("runtime"));

@@ -92,10 +92,10 @@ test.each<[string, Partial<Probe>, string | undefined, string | null, string]>([
     "install the driver's libraries",
   ],
   [
-    "devices that are hidden",
-    { devices: [] },
-    "",
-    "the driver shows no device, with CUDA_VISIBLE_DEVICES=",
+    "a choice of devices that there are not",
+    { devices: [], status: "cudaErrorNoDevice" },
+    "7",
+    "the driver shows no device, with CUDA_VISIBLE_DEVICES=7",
     "correct CUDA_VISIBLE_DEVICES",
   ],
   [
@@ -110,6 +110,12 @@ test.each<[string, Partial<Probe>, string | undefined, string | null, string]>([
   expect(cudaProblem(probe, visible)).toBe(problem);
   expect(driverProblem(probe, visible)?.problem ?? null).toBe(problem);
   expect(driverProblem(probe, visible)?.remedy ?? "").toContain(remedy);
+});
+
+test.each(["", "-1"])("hiding all devices with CUDA_VISIBLE_DEVICES=%s is no fault", (visible) => {
+  const probe = { ...usable, devices: [], status: "cudaErrorNoDevice" };
+  expect(cudaProblem(probe, visible)).toMatch(/^the driver shows no device, with /);
+  expect(driverProblem(probe, visible)).toBe(null);
 });
 
 test("a build without CUDA is no fault of the driver's", () => {

@@ -105,7 +105,7 @@ const failures: Failure[] = [
     () => outputs({}, { mean: zeros([5]) }),
   ],
   [
-    "ERR_OVERLAP norm: expected mean to share no memory with rstd, got views that overlap",
+    "ERR_OVERLAP norm: expected rstd to share no memory with mean, got views that overlap",
     () => outputs({}, { mean: shared, rstd: shared }),
   ],
   [

@@ -1,8 +1,13 @@
-import { tensor } from "@warpwright/runtime";
-import { expectClose, testDevices } from "@warpwright/testing";
+import { fromBytes, full, randn, tensor } from "@warpwright/runtime";
+import { expectClose, fromBits, roundTo, testDevices, ulpDistance, valuesOf } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
+import { dtypes, expectForm, testValues } from "../../../tooling/elementwise-suites/src/index.js";
 import { swiglu, swigluPair } from "../src/index.js";
+import { clamped, plain } from "./operations.js";
 import { swigluReference } from "./reference.js";
+
+testValues(plain);
+testValues(clamped);
 
 describe("the reference", () => {
   test("half the gate where the sigmoid is 1/2, and all of it far from there", () => {
@@ -38,5 +43,66 @@ describe.each(testDevices())("swiglu on %s", (device) => {
     expectClose(swiglu(turns, { interleaved: true }), wanted);
     const back = tensor([3, 1, 4, -2], { device });
     expectClose(swiglu(back, { interleaved: true, gate: "last" }), wanted);
+  });
+
+  test.each(["float16", "bfloat16"] as const)("every gate of %s within 1 ulp", (dtype) => {
+    const patterns = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
+    const gate = fromBytes(new Uint8Array(patterns.buffer), { shape: [2 ** 16], dtype, device });
+    const up = full([2 ** 16], 1, { dtype, device });
+    const plainOut = valuesOf(swigluPair(gate, up));
+    const tunedOut = valuesOf(swigluPair(gate, up, { alpha: 1.702 }));
+    for (const bits of patterns) {
+      const x = fromBits(dtype, bits);
+      if (!Number.isFinite(x)) continue; // see C-8
+      const wanted = [swigluReference(x, 1), swigluReference(x, 1, { alpha: 1.702 })];
+      const found = [plainOut[bits]!, tunedOut[bits]!];
+      const apart = found.map((y, i) => ulpDistance(dtype, y, roundTo(dtype, wanted[i]!)));
+      if (Math.max(...apart) > 1) expect([x, ...found]).toEqual([x, ...wanted]);
+    }
+  });
+
+  test("float32 gates down to the underflow, and within 4 ulp from -1 on", () => {
+    const down = Float32Array.from({ length: 20_000 }, (_, i) => -91.7 + i * 0.0046);
+    const up = Float32Array.from({ length: 20_000 }, (_, i) => -1 + i * 0.0008);
+    for (const alpha of [1, 1.702]) {
+      // The sigmoid fades sooner the larger alpha is.
+      const from = down.map((gate) => gate / alpha);
+      const one = full([20_000], 1, { device });
+      const run = (gates: Float32Array) => swigluPair(tensor(gates, { device }), one, { alpha });
+      const wanted = (gates: Float32Array) =>
+        Float64Array.from(gates, (gate) => swigluReference(gate, 1, { alpha: Math.fround(alpha) }));
+      expectClose(run(from), wanted(from), { rtol: 1e-4 });
+      expectClose(run(up), wanted(up), { ulps: 4 });
+    }
+  });
+
+  test.each(dtypes)("options by themselves and together, %s", (dtype) => {
+    const operands = [1, 2].map((seed) => randn([4, 200], { seed, dtype, device }));
+    for (const options of [
+      { limit: 0.5 },
+      { alpha: 1.702 },
+      { alpha: 0.01 },
+      { upOffset: 1 },
+      { upOffset: -0.25 },
+      { limit: 0.75, alpha: 2 },
+      { limit: 7, alpha: 1.702, upOffset: 1 },
+    ]) {
+      const reference = (gate?: number, up?: number) =>
+        swigluReference(gate!, up!, {
+          ...options,
+          alpha: Math.fround(options.alpha ?? 1),
+          limit: Math.fround(options.limit ?? Number.POSITIVE_INFINITY),
+        });
+      for (const form of plain.forms) {
+        expectForm({ ...plain, reference }, form, operands, options).dispose();
+      }
+    }
+  });
+
+  test("undefined options are left out", async () => {
+    const x = randn([2, 8], { seed: 1, device });
+    const given = { limit: undefined, alpha: undefined, upOffset: undefined, gate: undefined };
+    const more = { interleaved: undefined, out: undefined, stream: undefined };
+    expect(await swiglu(x, { ...given, ...more }).data()).toEqual(await swiglu(x).data());
   });
 });

@@ -51,6 +51,13 @@ export {
   poisonedLike,
   withCanaries,
 } from "./poison.js";
+export {
+  benchmarkRows,
+  type RowBench,
+  type RowBuffers,
+  type RowShape,
+  rowCase,
+} from "./row-bench.js";
 export { type Timer, wallClockTimer } from "./timer.js";
 export { type ExpectCloseOptions, expectClose, type Tolerance, tolerances } from "./tolerance.js";
 export { largestOf, ulpDistance, ulpOf } from "./ulp.js";

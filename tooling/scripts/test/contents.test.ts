@@ -5,24 +5,24 @@ import { expectedFiles, fileProblems, manifestProblems } from "../../ci/contents
 import { platformFolder } from "../lib.mjs";
 import { copyWorkspace, type WorkspaceCopy } from "./workspace-copy.js";
 
-let copy: WorkspaceCopy;
-beforeEach(() => {
-  copy = copyWorkspace();
-});
-afterEach(() => copy.remove());
-
 const folder = "packages/none";
 const native = { name: "@warpwright/none", scripts: { "build:native": "node build.mjs" } };
 
-function write(...names: string[]): void {
-  for (const name of names) {
-    const file = path.join(copy.root, folder, name);
-    fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, "");
-  }
-}
-
 describe("what a tarball may hold", () => {
+  let copy: WorkspaceCopy;
+  beforeEach(() => {
+    copy = copyWorkspace();
+  });
+  afterEach(() => copy.remove());
+
+  function write(...names: string[]): void {
+    for (const name of names) {
+      const file = path.join(copy.root, folder, name);
+      fs.mkdirSync(path.dirname(file), { recursive: true });
+      fs.writeFileSync(file, "");
+    }
+  }
+
   test("of a native package", () => {
     write("src/index.ts", "src/cli/main.ts", "csrc/none.cu", "CMakeLists.txt");
     write("test/none.test.ts", "bench/none.bench.ts", "dist/index.js", "build/CMakeCache.txt");

@@ -7,6 +7,10 @@
 
 #include "warpwright/elementwise.h"
 
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
 namespace ww {
 
 enum class GeluKind : int { erf = 0, tanh = 1, quick = 2 };

@@ -18,7 +18,7 @@ inline ElementwiseRows read_elementwise(Arguments& args) {
   rows.dtype = args.float_dtype("dtype");
   rows.row_size = geometry.next();
   rows.grid = geometry.row_grid();
-  rows.out = geometry.rows(out, rows.dtype, rows.grid, rows.row_size);
+  rows.out = geometry.written_rows(out, rows.dtype, rows.grid, rows.row_size);
   rows.x = geometry.rows(x, rows.dtype, rows.grid, rows.row_size);
   return rows;
 }
@@ -38,7 +38,7 @@ inline GatedRows read_gated(Arguments& args) {
   rows.grid = geometry.row_grid();
   const bool interleaved = gate.handle == nullptr || up.handle == nullptr;
   const int64_t input_size = interleaved ? 2 * rows.row_size : rows.row_size;
-  rows.out = geometry.rows(out, rows.dtype, rows.grid, rows.row_size);
+  rows.out = geometry.written_rows(out, rows.dtype, rows.grid, rows.row_size);
   rows.gate = geometry.rows(gate, rows.dtype, rows.grid, input_size);
   rows.up = geometry.rows(up, rows.dtype, rows.grid, input_size);
   return rows;

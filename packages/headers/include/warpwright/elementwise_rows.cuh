@@ -1,10 +1,11 @@
-// out = op(x) and out = op(gate, up) over rows, on the GPU. A block of threads takes a tile after
-// another: some neighbouring vectors of some rows, one for each thread, and several tiles at a
-// time, so that enough loads are under way. Dense tensors are one long row.
+// out = op(x) and out = op(gate, up) over rows, on the GPU. A block takes a tile of neighbouring
+// vectors of some rows after another; each thread has several vectors of a tile, whose loads are
+// under way together. Dense tensors are one long row.
 #pragma once
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "warpwright/dispatch.h"
 #include "warpwright/elementwise.h"
@@ -16,71 +17,106 @@ namespace detail {
 
 inline constexpr int kTileThreads = 256;
 
-// Tiles whose loads a thread has in flight: 64 bytes, of which 1024 resident threads have 64 KiB on
-// a multiprocessor, twice what the memory's latency asks for.
-template <Operands kOperands>
-inline constexpr int kTilesAtOnce = kOperands == Operands::one ? 4 : 2;
+// Blocks on a multiprocessor at least. Told no number, the compiler saves registers by starting a
+// load only when the one before has been used.
+inline constexpr int kTileOccupancy = 4;
 
-// Blocks beyond these, dozens for each multiprocessor, take several turns instead.
+// Vectors of an input that a thread has of a tile, 64 bytes of all inputs: so 64 KiB are under way
+// on a multiprocessor, twice what the memory's latency asks for.
+template <Operands kOperands>
+inline constexpr int kVecsPerThread = kOperands == Operands::one ? 4 : 2;
+
+// Blocks beyond these, dozens for each multiprocessor, would only take their turn.
 inline constexpr int64_t kMaxTileBlocks = 1 << 16;
 
-// Where a thread's vector begins. `count` elements of the row are there, none if it is not
-// positive.
-struct Place {
-  int64_t row;
-  int64_t element;
-  int count;
-};
-
-// How tiles cover rows. A tile is 2^columns_log2 vectors wide; the threads beyond take the next
-// rows. Tiles are numbered along the rows.
-class Tiling {
+// Division by a number that is the same for the whole launch, of numerators below 2^31: Granlund
+// and Montgomery, 1994, "Division by Invariant Integers using Multiplication".
+class Divisor {
  public:
-  Tiling(int64_t num_rows, int64_t row_size, int vec_size)
-      : num_rows_(num_rows), row_size_(row_size) {
-    const int64_t num_vecs = ceil_div<int64_t>(row_size, vec_size);
-    columns_log2_ = best_columns_log2(num_vecs);
-    const int64_t tiles_per_row = ceil_div(num_vecs, int64_t{1} << columns_log2_);
-    const int64_t row_groups = ceil_div<int64_t>(num_rows, kTileThreads >> columns_log2_);
-    const bool counted = row_groups < kMaxTiles && tiles_per_row < kMaxTiles;
-    num_tiles_ = counted ? row_groups * tiles_per_row : kMaxTiles;
-    tiles_per_row_ = static_cast<uint32_t>(tiles_per_row);
-    // Granlund and Montgomery, 1994, "Division by Invariant Integers using Multiplication": exact
-    // for numerators below 2^31.
-    shift_ = std::bit_width(tiles_per_row_ - 1);
-    multiplier_ = static_cast<uint32_t>(((uint64_t{1} << (31 + shift_)) - 1) / tiles_per_row_ + 1);
-  }
+  Divisor() = default;
+  explicit Divisor(uint32_t value)
+      : value_(value),
+        shift_(31 + std::bit_width(value - 1)),
+        multiplier_(static_cast<uint32_t>(((uint64_t{1} << shift_) - 1) / value + 1)) {}
 
-  // Tiles are numbered in 31 bits, which is 2^42 elements at least.
-  bool is_valid() const { return num_tiles_ < kMaxTiles; }
-
-  __host__ __device__ int64_t num_tiles() const { return num_tiles_; }
-
-  // May be called for a tile behind the last, which is empty.
-  __device__ Place place(uint32_t tile, int vec_size) const {
-    const auto row_group = static_cast<uint32_t>(uint64_t{tile} * multiplier_ >> (31 + shift_));
-    const uint32_t tile_in_row = tile - row_group * tiles_per_row_;
-    const uint32_t column = threadIdx.x & ((1u << columns_log2_) - 1);
-    Place place;
-    place.row = (int64_t{row_group} * kTileThreads + threadIdx.x) >> columns_log2_;
-    place.element = ((int64_t{tile_in_row} << columns_log2_) + column) * vec_size;
-    const int64_t rest = row_size_ - place.element;
-    place.count = place.row < num_rows_ ? static_cast<int>(rest < vec_size ? rest : vec_size) : 0;
-    return place;
+  // Leaves the quotient in `numerator` and returns the remainder.
+  __device__ uint32_t take(uint32_t& numerator) const {
+    const uint32_t whole = numerator;
+    numerator = static_cast<uint32_t>(uint64_t{whole} * multiplier_ >> shift_);
+    return whole - numerator * value_;
   }
 
  private:
-  static constexpr int64_t kMaxTiles = 0x7fff0000;
+  uint32_t value_ = 1;
+  int shift_ = 31;
+  uint32_t multiplier_ = 0x80000000;
+};
 
-  // Of the powers of two that let each row's part be 128 bytes or more, the one that leaves the
+// Where a thread's vectors in a tile begin: on the grid of rows, and in the row, of which `rest`
+// elements are from there on. None if that is not positive.
+struct Place {
+  int64_t index[3];
+  int64_t element;
+  int64_t rest;
+
+  __device__ int64_t offset(const Rows& rows, int elements_per_element = 1) const {
+    return index[0] * rows.strides[0] + index[1] * rows.strides[1] + index[2] * rows.strides[2] +
+           element * elements_per_element;
+  }
+};
+
+// How tiles cover the rows. A tile is `vecs_per_thread` times 2^columns_log2 vectors wide, and the
+// threads beyond take the next rows, of the grid's last dimension. Tiles are numbered along the
+// rows.
+class Tiling {
+ public:
+  Tiling(const RowGrid& grid, int64_t row_size, int vec_size, int vecs_per_thread)
+      : num_rows_(grid.sizes[2]), row_size_(row_size), vec_size_(vec_size) {
+    const int64_t num_vecs = ceil_div<int64_t>(row_size, vec_size);
+    columns_log2_ = best_columns_log2(num_vecs, vecs_per_thread);
+    const int64_t width = int64_t{vecs_per_thread} << columns_log2_;
+    const int64_t counts[] = {ceil_div(num_vecs, width),
+                              ceil_div<int64_t>(num_rows_, kTileThreads >> columns_log2_),
+                              grid.sizes[1], grid.sizes[0]};
+    for (const int64_t count : counts)
+      num_tiles_ = count < kMaxTiles ? std::min(num_tiles_ * count, kMaxTiles) : kMaxTiles;
+    if (!is_valid()) return;
+    tiles_per_row_ = Divisor(static_cast<uint32_t>(counts[0]));
+    row_groups_ = Divisor(static_cast<uint32_t>(counts[1]));
+    middle_ = Divisor(static_cast<uint32_t>(counts[2]));
+  }
+
+  // Tiles are numbered in 31 bits, which is 2^42 elements at least where the rows fill them.
+  bool is_valid() const { return num_tiles_ < kMaxTiles; }
+
+  __host__ __device__ uint32_t num_tiles() const { return static_cast<uint32_t>(num_tiles_); }
+
+  // Elements between a thread's vectors.
+  __device__ int step() const { return vec_size_ << columns_log2_; }
+
+  __device__ Place place(uint32_t tile, int vecs_per_thread) const {
+    const uint32_t tile_in_row = tiles_per_row_.take(tile);
+    const uint32_t row_group = row_groups_.take(tile);
+    const uint32_t middle = middle_.take(tile);
+    const int64_t row = (int64_t{row_group} * kTileThreads + threadIdx.x) >> columns_log2_;
+    const uint32_t column = threadIdx.x & ((1u << columns_log2_) - 1);
+    const int64_t element = int64_t{tile_in_row} * vecs_per_thread * step() + column * vec_size_;
+    return {{tile, middle, row}, element, row < num_rows_ ? row_size_ - element : 0};
+  }
+
+ private:
+  static constexpr int64_t kMaxTiles = 0x7fffffff;
+
+  // Of the powers of two that let each piece of a row be 128 bytes or more, the one that leaves the
   // fewest threads without a vector, and the widest of these.
-  static int best_columns_log2(int64_t num_vecs) {
+  static int best_columns_log2(int64_t num_vecs, int vecs_per_thread) {
     constexpr int kWidest = std::bit_width(unsigned{kTileThreads}) - 1;
     constexpr int kNarrowest = 3;
-    const int whole_row = std::bit_width(static_cast<uint64_t>(num_vecs - 1));
+    const int64_t columns = ceil_div<int64_t>(num_vecs, vecs_per_thread);
+    const int whole_row = std::bit_width(static_cast<uint64_t>(columns - 1));
     if (whole_row <= kNarrowest) return whole_row;
+    const auto covered = [&](int log2) { return ceil_div(columns, int64_t{1} << log2) << log2; };
     int best = kWidest;
-    const auto covered = [&](int log2) { return ceil_div(num_vecs, int64_t{1} << log2) << log2; };
     for (int log2 = kWidest - 1; log2 >= kNarrowest; --log2)
       if (covered(log2) < covered(best)) best = log2;
     return best;
@@ -88,95 +124,108 @@ class Tiling {
 
   int64_t num_rows_;
   int64_t row_size_;
-  int64_t num_tiles_;
-  uint32_t tiles_per_row_;
-  uint32_t multiplier_;
-  int shift_;
+  int64_t num_tiles_ = 1;
+  Divisor tiles_per_row_;
+  Divisor row_groups_;
+  Divisor middle_;
+  int vec_size_;
   int columns_log2_;
 };
 
-template <typename T, bool kAligned>
-__device__ Vec<T> load_part(const T* ptr, int count) {
-  if (count < Vec<T>::kSize) return Vec<T>::load_tail(ptr, count, T{});
-  if constexpr (kAligned)
-    return Vec<T>::load(ptr);
-  else
-    return Vec<T>::load_misaligned(ptr);
-}
+// What an operation reads for one vector of results, and how. kAligned: every row of every tensor
+// begins at a 16-byte boundary.
+template <typename T, Operands kOperands, bool kAligned>
+class OperandVecs {
+  static constexpr int kSize = Vec<T>::kSize;
+  static constexpr int kCount = kOperands == Operands::one ? 1 : 2;
+
+ public:
+  // The first `count` of them.
+  __device__ void load(const T* first, const T* second, int64_t count) {
+    if constexpr (kOperands == Operands::interleaved) {
+      vecs_[0] = load_part(first, 2 * count);
+      vecs_[1] = load_part(first + kSize, 2 * count - kSize);
+    } else {
+      vecs_[0] = load_part(first, count);
+      if constexpr (kOperands == Operands::two) vecs_[1] = load_part(second, count);
+    }
+  }
+
+  template <typename Op>
+  __device__ Vec<T> evaluate(const Op& op, bool swapped) const {
+    float values[kCount][kSize];
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) vecs_[i].to_floats(values[i]);
+    float y[kSize];
+#pragma unroll
+    for (int j = 0; j < kSize; ++j) {
+      if constexpr (kOperands == Operands::one) {
+        y[j] = apply<T>(op, values[0][j]);
+      } else if constexpr (kOperands == Operands::two) {
+        y[j] = apply<T>(op, values[0][j], values[1][j]);
+      } else {
+        const float front = values[2 * j / kSize][2 * j % kSize];
+        const float behind = values[2 * j / kSize][2 * j % kSize + 1];
+        y[j] = apply<T>(op, swapped ? behind : front, swapped ? front : behind);
+      }
+    }
+    return Vec<T>::from_floats(y);
+  }
+
+ private:
+  __device__ static Vec<T> load_part(const T* ptr, int64_t count) {
+    if (count < kSize) return Vec<T>::load_tail(ptr, static_cast<int>(count), T{});
+    if constexpr (kAligned)
+      return Vec<T>::load(ptr);
+    else
+      return Vec<T>::load_misaligned(ptr);
+  }
+
+  Vec<T> vecs_[kCount];
+};
 
 template <typename T, bool kAligned>
-__device__ void store_part(const Vec<T>& vec, T* ptr, int count) {
+__device__ void store_part(const Vec<T>& vec, T* ptr, int64_t count) {
   if (count < Vec<T>::kSize)
-    vec.store_tail(ptr, count);
+    vec.store_tail(ptr, static_cast<int>(count));
   else if constexpr (kAligned)
     vec.store(ptr);
   else
     vec.store_misaligned(ptr);
 }
 
-template <Operands kOperands>
-inline constexpr int kVecsPerPlace = kOperands == Operands::one ? 1 : 2;
-
-template <typename T, Operands kOperands, bool kAligned>
-__device__ void load_operands(const OperandRows& rows, const Place& place,
-                              Vec<T> (&in)[kVecsPerPlace<kOperands>]) {
-  const T* first = rows.inputs[0].row<const T>(rows.grid, place.row);
-  if constexpr (kOperands == Operands::interleaved) {
-    const T* pairs = first + 2 * place.element;
-    in[0] = load_part<T, kAligned>(pairs, 2 * place.count);
-    in[1] = load_part<T, kAligned>(pairs + Vec<T>::kSize, 2 * place.count - Vec<T>::kSize);
-  } else {
-    in[0] = load_part<T, kAligned>(first + place.element, place.count);
-  }
-  if constexpr (kOperands == Operands::two) {
-    const T* second = rows.inputs[1].row<const T>(rows.grid, place.row);
-    in[1] = load_part<T, kAligned>(second + place.element, place.count);
-  }
-}
-
-template <typename T, Operands kOperands, typename Op>
-__device__ Vec<T> evaluate(const Vec<T> (&in)[kVecsPerPlace<kOperands>], bool swapped,
-                           const Op& op) {
-  constexpr int kSize = Vec<T>::kSize;
-  float values[kVecsPerPlace<kOperands>][kSize];
-#pragma unroll
-  for (int i = 0; i < kVecsPerPlace<kOperands>; ++i) in[i].to_floats(values[i]);
-  float y[kSize];
-#pragma unroll
-  for (int j = 0; j < kSize; ++j) {
-    if constexpr (kOperands == Operands::one) {
-      y[j] = apply<T>(op, values[0][j]);
-    } else if constexpr (kOperands == Operands::two) {
-      y[j] = apply<T>(op, values[0][j], values[1][j]);
-    } else {
-      const float front = values[2 * j / kSize][2 * j % kSize];
-      const float behind = values[2 * j / kSize][2 * j % kSize + 1];
-      y[j] = apply<T>(op, swapped ? behind : front, swapped ? front : behind);
-    }
-  }
-  return Vec<T>::from_floats(y);
-}
-
-// kAligned: every row of every tensor begins at a 16-byte boundary.
 template <typename T, Operands kOperands, bool kAligned, typename Op>
-__global__ void __launch_bounds__(kTileThreads)
+__global__ void __launch_bounds__(kTileThreads, kTileOccupancy)
     elementwise_rows_kernel(const OperandRows rows, const Tiling tiling, const Op op) {
-  using V = Vec<T>;
-  constexpr int kAtOnce = kTilesAtOnce<kOperands>;
-  const auto num_tiles = static_cast<uint32_t>(tiling.num_tiles());
-  for (uint32_t tile = blockIdx.x * kAtOnce; tile < num_tiles; tile += gridDim.x * kAtOnce) {
-    V in[kAtOnce][kVecsPerPlace<kOperands>];
+  using Operand = OperandVecs<T, kOperands, kAligned>;
+  constexpr int kSize = Vec<T>::kSize;
+  constexpr int kVecs = kVecsPerThread<kOperands>;
+  constexpr int kWidth = kOperands == Operands::interleaved ? 2 : 1;
+  const int step = tiling.step();
+
+  for (uint32_t tile = blockIdx.x; tile < tiling.num_tiles(); tile += gridDim.x) {
+    const Place place = tiling.place(tile, kVecs);
+    const auto* first =
+        static_cast<const T*>(rows.inputs[0].data) + place.offset(rows.inputs[0], kWidth);
+    const auto* second = static_cast<const T*>(rows.inputs[1].data) + place.offset(rows.inputs[1]);
+    auto* out = static_cast<T*>(rows.out.data) + place.offset(rows.out);
+
+    if (place.rest >= (kVecs - 1) * step + kSize) {
+      Operand operands[kVecs];
 #pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      const Place place = tiling.place(tile + i, V::kSize);
-      if (place.count > 0) load_operands<T, kOperands, kAligned>(rows, place, in[i]);
+      for (int i = 0; i < kVecs; ++i)
+        operands[i].load(first + kWidth * i * step, second + i * step, kSize);
+#pragma unroll
+      for (int i = 0; i < kVecs; ++i)
+        store_part<T, kAligned>(operands[i].evaluate(op, rows.swapped), out + i * step, kSize);
+      continue;
     }
-#pragma unroll
-    for (int i = 0; i < kAtOnce; ++i) {
-      const Place place = tiling.place(tile + i, V::kSize);
-      if (place.count <= 0) continue;
-      T* out = rows.out.row<T>(rows.grid, place.row) + place.element;
-      store_part<T, kAligned>(evaluate<T, kOperands>(in[i], rows.swapped, op), out, place.count);
+#pragma unroll 1
+    for (int64_t i = 0; i < kVecs && place.rest > i * step; ++i) {
+      const int64_t count = place.rest - i * step;
+      Operand operand;
+      operand.load(first + kWidth * i * step, second + i * step, count);
+      store_part<T, kAligned>(operand.evaluate(op, rows.swapped), out + i * step, count);
     }
   }
 }
@@ -192,17 +241,27 @@ bool is_aligned(const OperandRows& rows, int64_t element_bytes) {
          (kOperands != Operands::two || on_boundary(rows.inputs[1]));
 }
 
+// The order of the grid's dimensions does not matter: where the last is too short to fill a block,
+// the longest takes its place.
+inline OperandRows with_long_rows_last(OperandRows rows) {
+  auto& sizes = rows.grid.sizes;
+  if (sizes[2] >= kTileThreads) return rows;
+  const auto longest = std::ranges::max_element(sizes) - std::begin(sizes);
+  std::swap(sizes[longest], sizes[2]);
+  for (Rows* each : {&rows.inputs[0], &rows.inputs[1], &rows.out})
+    std::swap(each->strides[longest], each->strides[2]);
+  return rows;
+}
+
 template <Operands kOperands, typename Op>
 cudaError_t launch_elementwise(const OperandRows& given, Dtype dtype, const Op& op,
                                cudaStream_t stream) {
-  const OperandRows rows = flattened<kOperands>(given);
-  const int64_t num_rows = rows.grid.num_rows();
-  if (num_rows == 0 || rows.row_size == 0) return cudaSuccess;
+  if (given.grid.num_rows() == 0 || given.row_size == 0) return cudaSuccess;
+  const OperandRows rows = with_long_rows_last(flattened<kOperands>(given));
   return dispatch_dtype(dtype, [&]<typename T>(type_tag<T>) {
-    const Tiling tiling(num_rows, rows.row_size, Vec<T>::kSize);
+    const Tiling tiling(rows.grid, rows.row_size, Vec<T>::kSize, kVecsPerThread<kOperands>);
     if (!tiling.is_valid()) return cudaErrorInvalidValue;
-    const int64_t turns = ceil_div<int64_t>(tiling.num_tiles(), kTilesAtOnce<kOperands>);
-    const auto grid = static_cast<unsigned>(std::min(turns, kMaxTileBlocks));
+    const auto grid = static_cast<unsigned>(std::min<int64_t>(tiling.num_tiles(), kMaxTileBlocks));
     return dispatch_bool(is_aligned<kOperands>(rows, sizeof(T)), [&](auto kAligned) {
       return launch(elementwise_rows_kernel<T, kOperands, kAligned, Op>,
                     {.grid = grid, .block = kTileThreads, .stream = stream}, rows, tiling, op);

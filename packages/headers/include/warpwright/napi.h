@@ -76,6 +76,17 @@ class Arguments {
     return static_cast<int>(value);
   }
 
+  // An integer of either sign that a number holds exactly: below 2^53.
+  int64_t signed_integer(const char* name) {
+    constexpr double kLimit = 9007199254740992.0;
+    const double value = number(name);
+    if (!(value > -kLimit && value < kLimit) ||
+        value != static_cast<double>(static_cast<int64_t>(value)))
+      throw value_error(info_.Env(),
+                        std::string(op_) + ": expected " + name + " to be an integer below 2^53");
+    return static_cast<int64_t>(value);
+  }
+
   // Both given or both left out.
   void require_pair(const TensorArg& a, const TensorArg& b) {
     if ((a.handle == nullptr) != (b.handle == nullptr))

@@ -62,10 +62,14 @@ export function findCuda(): CudaState {
   };
 }
 
-/** null too for an addon without CUDA, which is said of each package. */
+/**
+ * null too for an addon without CUDA, which is said of each package, and where somebody has hidden
+ * the devices.
+ */
 export function driverProblem(probe: Probe, visible: string | undefined): Problem | null {
   const problem = cudaProblem(probe, visible);
   if (problem === null || !probe.withCuda) return null;
+  if (["", "-1"].includes(visible ?? "all") && probe.status === "cudaErrorNoDevice") return null;
   return { problem, remedy: driverRemedy(probe, visible) };
 }
 

@@ -184,6 +184,7 @@ export function checkBoolean(op: string, name: string, value: unknown): asserts 
 /**
  * Checks that the options are an object, plain or of a class, whose own keys are all known.
  *
+ * @param name what messages call them. Default "options"
  * @throws TypeError ERR_KIND, also for what holds its contents elsewhere, such as a Map or a
  *   promise; RangeError ERR_VALUE that names the nearest known options
  *
@@ -196,11 +197,12 @@ export function checkOptions(
   op: string,
   options: unknown,
   known: readonly string[],
+  name = "options",
 ): asserts options is object {
   if (!isRecord(options)) {
     const remedy = isPromise(options) ? "; await it first" : "";
     const found = `${describe(options)}${remedy}`;
-    throw kindError(`${op}: expected options to be an object, got ${found}`);
+    throw kindError(`${op}: expected ${name} to be an object, got ${found}`);
   }
   for (const key in options) {
     if (known.includes(key) || !Object.hasOwn(options, key)) continue;

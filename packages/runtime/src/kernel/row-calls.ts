@@ -61,6 +61,7 @@ function mainInput({ inputs }: RowInputs): Tensor {
 export function checkRowOutputs(op: string, given: RowArguments): void {
   const { inputs, parameters, outputs, statistics } = given;
   const x = mainInput(given);
+  const checked: Record<string, Tensor> = {};
   for (const name in outputs) {
     const output = outputs[name];
     if (output === undefined) continue;
@@ -68,20 +69,19 @@ export function checkRowOutputs(op: string, given: RowArguments): void {
     checkWritable(op, name, output);
     checkApart(op, name, output, inputs, true);
     checkApart(op, name, output, parameters, false);
-  }
-  for (const name in outputs) {
-    if (outputs[name]) checkFollowing(op, name, outputs);
+    for (const other in checked) {
+      checkOverlap(op, other, checked[other]!, name, output, { exact: false });
+    }
+    checked[name] = output;
   }
   for (const name in statistics) {
     const statistic = statistics[name];
     if (statistic === undefined) continue;
     checkStatistic(op, name, statistic, x);
-    for (const others of [inputs, parameters, outputs]) {
+    for (const others of [inputs, parameters, checked]) {
       checkApart(op, name, statistic, others, false);
     }
-  }
-  for (const name in statistics) {
-    if (statistics[name]) checkFollowing(op, name, statistics);
+    checked[name] = statistic;
   }
 }
 
@@ -103,24 +103,12 @@ function checkApart(
   op: string,
   name: string,
   written: Tensor,
-  others: Named<Operand | undefined>,
+  others: Named<Operand>,
   exact: boolean,
 ): void {
   for (const other in others) {
     const tensor = others[other];
     if (tensor) checkOverlap(op, name, written, other, tensor, { exact });
-  }
-}
-
-/** The tensors behind `name` share nothing with it. */
-function checkFollowing(op: string, name: string, tensors: Named<Tensor | undefined>): void {
-  let behind = false;
-  for (const other in tensors) {
-    const tensor = tensors[other];
-    if (behind && tensor) {
-      checkOverlap(op, name, tensors[name]!, other, tensor, { exact: false });
-    }
-    behind ||= other === name;
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FloatDType } from "../float64.js";
+import { type FloatDType, floatDTypes } from "../float64.js";
 
 /** What the tensors of a function that works on rows are to each other. */
 export type TensorKind = "rows" | "parameter" | "statistic" | "other";
@@ -12,8 +12,8 @@ export interface TensorArgument {
   kind: TensorKind;
   /** For the sizes before a row, and the size of one. */
   shape(rows: readonly number[], size: number): readonly number[];
-  /** The first input's dtype, float32, or either of them. */
-  dtype: "same" | "float32" | "either";
+  /** The first input's dtype, float32, either of them, or any of the three. */
+  dtype: "same" | "float32" | "either" | "any";
   /** What it may be beside a tensor, as errors describe it. */
   absent: readonly string[];
   /** Of an input: whether it is among the options. */
@@ -77,6 +77,7 @@ function argument(
 
 /** The dtypes that the argument may have beside a first input of `dtype`. */
 export function allowedDTypes({ dtype: rule }: TensorArgument, dtype: FloatDType): FloatDType[] {
+  if (rule === "any") return [...floatDTypes];
   if (rule === "float32" || dtype === "float32") return ["float32"];
   return rule === "same" ? [dtype] : [dtype, "float32"];
 }

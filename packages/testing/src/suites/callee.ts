@@ -9,7 +9,7 @@ export type Arguments = Record<string, unknown>;
 
 /** An option that is no tensor: a good value that is not the default, and its bounds. */
 export type ScalarOption = { required?: boolean } & (
-  | { number: number; min?: number; integer?: boolean }
+  | { number: number; min?: number; above?: number; integer?: boolean }
   | { word: string; of: readonly string[]; not?: readonly string[] }
   | { flag: boolean }
   | { dtype: FloatDType }

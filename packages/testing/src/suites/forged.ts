@@ -79,14 +79,15 @@ export function rowGeometry(
  *
  * @example
  * import { createRequire } from "node:module";
+ * import { pathToFileURL } from "node:url";
  * import { ones, zeros } from "@warpwright/runtime";
  * import { loadAddon } from "@warpwright/runtime/kernel";
  * import { rowGeometry, testForgedCalls } from "@warpwright/testing/vitest";
  *
- * const require = createRequire(import.meta.url);
- * const folder = require.resolve("@warpwright/rmsnorm/package.json").replace(/package.json$/, "");
+ * const { resolve } = createRequire(import.meta.url);
+ * const folder = pathToFileURL(resolve("@warpwright/rmsnorm/package.json"));
  * const native = loadAddon<{ rmsnormFwd(...args: never[]): void }>("rmsnorm", {
- *   "linux-x64": () => require(`${folder}prebuilds/linux-x64/rmsnorm.node`),
+ *   "linux-x64": () => new URL("prebuilds/linux-x64/rmsnorm.node", folder),
  * });
  *
  * testForgedCalls({

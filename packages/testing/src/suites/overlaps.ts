@@ -79,13 +79,11 @@ type Pair = readonly [out: string, other: string];
 /** Each output with each input and with the outputs before it, as messages name them. */
 function pairsOf({ inputs, outputs }: Callee): Pair[] {
   const names = Object.keys(outputs);
-  const isRows = (name: string) => outputs[name]?.kind === "rows";
   return names.flatMap((out, i) => {
+    // Of two outputs of a kind the first is named first; a statistic comes before all of rows.
+    const isBehind = (other: string) => outputs[other]?.kind === outputs[out]!.kind;
     const others = [...Object.keys(inputs), ...names.slice(0, i)];
-    // Of two outputs of rows the first is named first; a statistic comes before all.
-    return others.map(
-      (other): Pair => (isRows(out) && isRows(other) ? [other, out] : [out, other]),
-    );
+    return others.map((other): Pair => (isBehind(other) ? [other, out] : [out, other]));
   });
 }
 

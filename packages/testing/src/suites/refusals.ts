@@ -1,7 +1,7 @@
 import type { Device, Tensor } from "@warpwright/runtime";
 import { expect, test } from "vitest";
 
-import { type FloatDType, valuesOf } from "../float64.js";
+import { type FloatDType, roundTo, valuesOf } from "../float64.js";
 import { type Arguments, type Callee, callWith, goodArguments } from "./callee.js";
 
 /** A call that has to fail. */
@@ -52,7 +52,8 @@ export function testRefusals(device: Device, refusals: readonly Refusal[]): void
       for (const name of Object.keys(callee.outputs)) {
         expect(valuesOf(good[name] as Tensor).every(Number.isNaN)).toBe(true);
       }
-      expect(valuesOf(callWith(callee, good))[0]).toBeCloseTo(callee.first, 5);
+      const first = roundTo(dtype ?? "float32", callee.first);
+      expect(valuesOf(callWith(callee, good))[0]).toBeCloseTo(first, 5);
     },
   );
 }

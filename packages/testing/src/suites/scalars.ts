@@ -64,21 +64,24 @@ type Refuse = (wanted: string, values: readonly unknown[]) => Refusal[];
 
 function numberRefusals(
   name: string,
-  { min, integer }: Extract<ScalarOption, { number: number }>,
+  { min, above, integer }: Extract<ScalarOption, { number: number }>,
   refuse: Refuse,
 ): Refusal[] {
-  const limit = min === undefined ? "" : ` of at least ${min}`;
+  const least = min === undefined ? "" : ` of at least ${min}`;
+  const limit = above === undefined ? least : ` above ${above}`;
   if (integer) {
     const below = min === undefined ? [] : [min - 1, min - 9];
     const values = [...below, 1.5, ...notFinite, 2 ** 53];
     return refuse(`${name} to be an integer${limit}`, values);
   }
-  const below = min === undefined ? [] : [1e-6, 1, 1e300].map((less) => min - less);
-  const least = min === 0 ? [-Number.MIN_VALUE] : [];
-  const negative = min === undefined ? beyondFloat32.map((value) => -value) : [];
+  const bound = above ?? min;
+  const below = bound === undefined ? [] : [1e-6, 1, 1e300].map((less) => bound - less);
+  if (min === 0) below.push(-Number.MIN_VALUE);
+  if (above !== undefined) below.push(above);
+  const negative = bound === undefined ? beyondFloat32.map((value) => -value) : [];
   return [
-    ...refuse(`${name} to be a finite number${limit}`, [...notFinite, ...below, ...least]),
-    ...refuse(`${name} to be a finite float32 number${limit}`, [...beyondFloat32, ...negative]),
+    ...refuse(`${name} to be a finite number${limit}`, [...notFinite, ...below]),
+    ...refuse(`${name} to be a finite float32 number${least}`, [...beyondFloat32, ...negative]),
   ];
 }
 

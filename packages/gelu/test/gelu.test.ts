@@ -1,0 +1,86 @@
+import { fromBytes, randn, tensor } from "@warpwright/runtime";
+import {
+  expectClose,
+  fromBits,
+  roundTo,
+  testDevices,
+  ulpDistance,
+  valuesOf,
+} from "@warpwright/testing";
+import { describe, expect, test } from "vitest";
+import { erfc, geluReference, testValues } from "../../../tooling/elementwise-suites/src/index.js";
+import { gelu } from "../src/index.js";
+import { operations } from "./operations.js";
+
+describe("the reference", () => {
+  // Abramowitz and Stegun, tables 7.1 and 7.3.
+  test.each([
+    [0, 1],
+    [0.5, 0.4795001221869535],
+    [1, 0.15729920705028513],
+    [2, 0.004677734981047266],
+    [5, 1.5374597944280349e-12],
+    [10, 2.088487583762545e-45],
+    [-1, 1.8427007929497148],
+  ])("erfc(%d) is %d", (x, wanted) => {
+    expect(Math.abs(erfc(x) / wanted - 1)).toBeLessThan(1e-13);
+  });
+
+  test.each(["none", "tanh", "quick"] as const)("the shares on both sides make 1: %s", (kind) => {
+    // The shares below x and below -x are 1 together.
+    for (const x of [0.1, 1, 2.5, 7]) {
+      expect(geluReference(x, kind) - geluReference(-x, kind)).toBeCloseTo(x, 13);
+    }
+    expect(geluReference(50, kind)).toBe(50);
+    expect(geluReference(0, kind)).toBe(0);
+  });
+
+  test("the two-sided share of one standard deviation", () => {
+    expect(2 * geluReference(1) - 1).toBeCloseTo(0.6826894921370859, 14);
+  });
+});
+
+for (const operation of operations) testValues(operation);
+
+describe.each(testDevices())("gelu on %s", (device) => {
+  const kinds = ["none", "tanh", "quick"] as const;
+
+  test.each(
+    kinds.flatMap((kind) => (["float16", "bfloat16"] as const).map((d) => [kind, d] as const)),
+  )("every value within 1 ulp: %s, %s", (approximate, dtype) => {
+    const patterns = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
+    const x = fromBytes(new Uint8Array(patterns.buffer), { shape: [2 ** 16], dtype, device });
+    const out = valuesOf(gelu(x, { approximate }));
+    for (const bits of patterns) {
+      const value = fromBits(dtype, bits);
+      if (!Number.isFinite(value)) continue; // see GE-12
+      const wanted = geluReference(value, approximate);
+      const apart = ulpDistance(dtype, out[bits]!, roundTo(dtype, wanted));
+      if (!(apart <= 1)) expect([value, out[bits]]).toEqual([value, wanted]);
+    }
+  });
+
+  test.each([
+    ["none", -13.0, 2e-5],
+    ["tanh", -10.05, 1e-4],
+    ["quick", -53.5, 1e-4],
+  ] as const)(
+    "float32 down to the underflow, and 4 ulp from -1 on: %s",
+    (approximate, low, rtol) => {
+      const down = Float32Array.from({ length: 30_000 }, (_, i) => low * (1 - i / 30_000));
+      const up = Float32Array.from({ length: 60_000 }, (_, i) => -1 + i * 0.00025);
+      const wanted = (values: Float32Array) =>
+        Float64Array.from(values, (value) => geluReference(value, approximate));
+      const run = (values: Float32Array) => gelu(tensor(values, { device }), { approximate });
+      expectClose(run(down), wanted(down), { rtol });
+      expectClose(run(up), wanted(up), { ulps: 4 });
+    },
+  );
+
+  test("a tensor without dimensions, and undefined options", async () => {
+    expect(await gelu(tensor(1, { device })).data()).toEqual(Float32Array.of(0.8413447141647339));
+    const x = randn([2, 8], { seed: 1, device });
+    const given = { approximate: undefined, out: undefined, stream: undefined };
+    expect(await gelu(x, given).data()).toEqual(await gelu(x).data());
+  });
+});

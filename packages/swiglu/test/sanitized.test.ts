@@ -1,0 +1,5 @@
+import { testSanitized } from "../../../tooling/elementwise-suites/src/index.js";
+import { clamped, plain } from "./operations.js";
+
+testSanitized(plain);
+testSanitized(clamped);

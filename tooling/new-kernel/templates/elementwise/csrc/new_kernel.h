@@ -1,0 +1,39 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "warpwright/activations.h"
+#include "warpwright/cpu.h"
+
+namespace ww {
+
+struct NewKernelParams {
+  ElementwiseRows rows;
+  float beta;  // above 0
+};
+
+inline bool is_valid(const NewKernelParams& params) {
+  return params.beta > 0.0f && std::isfinite(params.beta);
+}
+
+// x * sigmoid(beta * x).
+struct Swish {
+  float rate;   // beta in powers of two
+  float faded;  // from here down the sigmoid is 0 in float32
+
+  explicit Swish(float beta)
+      : rate(beta * detail::kLog2E),
+        faded(std::max(detail::kFaded / beta, -std::numeric_limits<float>::max())) {}
+
+  template <typename T>
+  WW_OP float operator()(type_tag<T>, float x) const {
+    return detail::times_sigmoid<T>(x, rate * x, faded);
+  }
+};
+
+cudaError_t new_kernel_fwd(const NewKernelParams& params, cudaStream_t stream);
+cudaError_t new_kernel_fwd_cpu(const NewKernelParams& params, const ThreadPool& pool);
+
+}  // namespace ww

@@ -1,0 +1,22 @@
+import { ones, zeros } from "@warpwright/runtime";
+import { rowGeometry, testForgedCalls } from "@warpwright/testing/vitest";
+import { type Native, native } from "../src/native.js";
+import { newKernelReference } from "./reference.js";
+
+testForgedCalls({
+  op: "newKernel",
+  native: (...args: Parameters<Native["newKernelFwd"]>) => native().newKernelFwd(...args),
+  first: newKernelReference(1),
+  good(device) {
+    const x = ones([4, 16], { device });
+    const out = zeros([4, 16], { device });
+    return {
+      x: { tensor: x },
+      out: { tensor: out },
+      stream: { stream: device },
+      geometry: { geometry: rowGeometry([out, x], []) },
+      dtype: { dtype: "float32" },
+      beta: { number: 1 },
+    };
+  },
+});

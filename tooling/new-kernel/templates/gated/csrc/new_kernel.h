@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cmath>
+
+#include "warpwright/activations.h"
+#include "warpwright/cpu.h"
+
+namespace ww {
+
+struct NewKernelParams {
+  GatedRows rows;
+};
+
+// sigmoid(x), by the exponential that does not overflow, and of which a NaN would be 0.
+struct Sigmoid {
+  template <typename T>
+  WW_OP float operator()(type_tag<T>, float x) const {
+    const float power = detail::exp2_negative<T>(-std::fabs(detail::kLog2E * x));
+    const float share = detail::divide<T>(x < 0.0f ? power : 1.0f, 1.0f + power);
+    return std::isnan(x) ? x : share;
+  }
+};
+
+cudaError_t new_kernel_fwd(const NewKernelParams& params, cudaStream_t stream);
+cudaError_t new_kernel_fwd_cpu(const NewKernelParams& params, const ThreadPool& pool);
+
+}  // namespace ww

@@ -1,0 +1,23 @@
+import { ones, zeros } from "@warpwright/runtime";
+import { rowGeometry, testForgedCalls } from "@warpwright/testing/vitest";
+import { type Native, native } from "../src/native.js";
+import { newKernelReference } from "./reference.js";
+
+testForgedCalls({
+  op: "newKernel",
+  native: (...args: Parameters<Native["newKernelFwd"]>) => native().newKernelFwd(...args),
+  first: newKernelReference(1, 1),
+  good(device) {
+    const gate = ones([4, 16], { device });
+    const up = ones([4, 16], { device });
+    const out = zeros([4, 16], { device });
+    return {
+      gate: { tensor: gate },
+      up: { tensor: up },
+      out: { tensor: out },
+      stream: { stream: device },
+      geometry: { geometry: rowGeometry([out, gate, up], []) },
+      dtype: { dtype: "float32" },
+    };
+  },
+});

@@ -1,0 +1,33 @@
+// The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
+// the slowest tool gets through.
+import { empty, randn, type Tensor } from "@warpwright/runtime";
+import { floatDTypes, misaligned, stridedRows } from "@warpwright/testing";
+import { describeCuda } from "@warpwright/testing/vitest";
+import { test } from "vitest";
+import { expectNewKernel } from "./support.js";
+
+const device = "cuda:0";
+
+// In vectors of 16 bytes: within, at and beyond each limit of row_kernel.cuh's tunings, then
+// clusters of two and of eight blocks, and rows too long for those.
+const vectors = [5, 32, 64, 128, 256, 512, 1024, 2048, 4096, 5000, 32_768, 33_000];
+
+describeCuda("newKernel under compute-sanitizer", () => {
+  test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
+    "%s, rows of %i vectors",
+    (dtype, count) => {
+      const place = { dtype, device } as const;
+      const size = count * (dtype === "float32" ? 4 : 8);
+      // The second has a tail, and an odd row pitch.
+      for (const hiddenSize of [size, size - 1]) {
+        const x = randn([count > 4096 ? 2 : 5, hiddenSize], { seed: count, ...place });
+        const inverse = empty(x.shape.slice(0, 1), { device });
+        const out = expectNewKernel(x, { inverse });
+        const strided = stridedRows(x, 1);
+        expectNewKernel(strided, { out: strided });
+        const moved = expectNewKernel(misaligned(x, 1));
+        for (const tensor of [x, inverse, out, strided, moved] as Tensor[]) tensor.dispose();
+      }
+    },
+  );
+});
