@@ -34,7 +34,7 @@ void AttentionFwd(const Napi::CallbackInfo& info) {
   const ww::Rows q_rows = geometry.rows(q, dtype, q_grid, head_dim);
   const ww::Rows k_rows = geometry.rows(k, dtype, k_grid, head_dim);
   const ww::Rows v_rows = geometry.rows(v, dtype, k_grid, head_dim_v);
-  const ww::Rows out_rows = geometry.rows(out, out_dtype, q_grid, head_dim_v);
+  const ww::Rows out_rows = geometry.written_rows(out, out_dtype, q_grid, head_dim_v);
   const ww::Rows lse_rows = geometry.rows(lse, ww::Dtype::f32, q_grid, 1);
   const int columns = geometry.count32("mask width");
   const ww::Rows mask_rows = geometry.rows(mask, mask_dtype, q_grid, columns);
@@ -82,8 +82,8 @@ void MergeFwd(const Napi::CallbackInfo& info) {
       .lse_a = geometry.rows(lse_a, ww::Dtype::f32, grid, 1),
       .out_b = geometry.rows(out_b, dtype, grid, head_dim),
       .lse_b = geometry.rows(lse_b, ww::Dtype::f32, grid, 1),
-      .out = geometry.rows(out, dtype, grid, head_dim),
-      .lse = geometry.rows(lse, ww::Dtype::f32, grid, 1),
+      .out = geometry.written_rows(out, dtype, grid, head_dim),
+      .lse = geometry.written_rows(lse, ww::Dtype::f32, grid, 1),
       .head_dim = head_dim,
       .dtype = dtype,
   };
