@@ -30,10 +30,11 @@ function headRows(refused: readonly RefusedShape[], seqlen = heads): TensorArgum
   return rows({ shape: ([batch], size) => [batch!, seqlen, heads, size], refused, mayBe: [] });
 }
 
-/** float32 [batch, 2, 2] */
+/** float32 [batch, 2, 2]; where the suites of overlaps are not meant, a part of each batch entry. */
 function lseRows(refused: readonly RefusedShape[], seqlen = heads): TensorArgument {
   const shape = ([batch]: Shape) => [batch!, heads, seqlen];
-  return other({ shape, dtype: "float32", refused, mayBe: [] });
+  const settings = { shape, dtype: "float32", refused, mayBe: [] } as const;
+  return seqlen === heads ? other(settings) : rows(settings);
 }
 
 function wrong(name: string, wanted: string, shapes: readonly Shape[]): readonly RefusedShape[] {
