@@ -1,9 +1,21 @@
 import { fromBytes, full, randn } from "@warpwright/runtime";
 import { fromBits, roundTo, testDevices, ulpDistance, valuesOf } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { geluReference, testValues } from "../../../tooling/elementwise-suites/src/index.js";
+import { testValues } from "../../../tooling/elementwise-suites/src/index.js";
 import { geglu, gegluPair } from "../src/index.js";
 import { operations } from "./operations.js";
+import { geluReference } from "./reference.js";
+
+describe("the reference", () => {
+  test("gelu of 1 is the share of the normal distribution below 1", () => {
+    expect(geluReference(1)).toBeCloseTo(0.8413447460685429, 14);
+    expect(geluReference(1, "tanh")).toBeCloseTo(0.841192, 6);
+    expect(geluReference(Math.log(3) / 1.702, "quick")).toBeCloseTo(
+      (0.75 * Math.log(3)) / 1.702,
+      14,
+    );
+  });
+});
 
 for (const operation of operations) testValues(operation);
 

@@ -13,8 +13,8 @@ export type Approximate = "none" | "tanh" | "quick";
 
 export interface GeluOptions extends ElementwiseOptions {
   /**
-   * "none" (default): `x * Φ(x)`, by erf. "tanh": PyTorch's approximation, elsewhere named gelu_new,
-   * gelu_fast and gelu_pytorch_tanh. "quick": `x * sigmoid(1.702 * x)`, as in CLIP.
+   * "none" (default): `x * Φ(x)`, by erf. "tanh": PyTorch's approximation, elsewhere named
+   * gelu_new, gelu_fast and gelu_pytorch_tanh. "quick": `x * sigmoid(1.702 * x)`, as in CLIP.
    */
   approximate?: Approximate | undefined;
 }

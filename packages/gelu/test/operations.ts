@@ -1,10 +1,6 @@
-import {
-  type Approximate,
-  elementwiseForms,
-  geluReference,
-  type Operation,
-} from "../../../tooling/elementwise-suites/src/index.js";
+import { elementwiseForms, type Operation } from "../../../tooling/elementwise-suites/src/index.js";
 import { gelu } from "../src/index.js";
+import { type Approximate, geluReference } from "./reference.js";
 
 /** Each approximation is an instance of its own. */
 export const operations: readonly Operation[] = (["none", "tanh", "quick"] as const).map(

@@ -30,7 +30,7 @@ void LayerNormFwd(const Napi::CallbackInfo& info) {
       .grid = grid,
       .x = geometry.rows(x, dtype, grid, hidden_size),
       .residual = geometry.rows(residual, dtype, grid, hidden_size),
-      .out = geometry.rows(out, dtype, grid, hidden_size),
+      .out = geometry.written_rows(out, dtype, grid, hidden_size),
       .residual_out = geometry.rows(residual_out, dtype, grid, hidden_size),
       .weight = geometry.dense(weight, weight_dtype, hidden_size),
       .bias = geometry.dense(bias, bias_dtype, hidden_size),

@@ -42,6 +42,12 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     if (shape[1] > 100) expect(squares).toBeCloseTo(1, scale < 0.1 ? 0 : 4);
   });
 
+  test.each(everyWay)("LN-01: neighbouring floats, %i of them", (size) => {
+    const [low, high] = [Math.fround(0.1), Math.fround(0.1) + 2 ** -27];
+    const values = Array.from({ length: size }, (_, i) => (i % 2 ? high : low));
+    expectLayernorm(tensor([values], fp32), {}, { eps: 0, ...stats(1) });
+  });
+
   test("LN-02: 40000 to 40003, and all of it 40000 higher", () => {
     const wanted = [-1.34163542, -0.44721181, 0.44721181, 1.34163542];
     for (const shift of [0, 40_000]) {

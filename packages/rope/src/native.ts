@@ -1,7 +1,4 @@
-import { createRequire } from "node:module";
 import { type Handle, loadAddon, type StreamHandle } from "@warpwright/runtime/kernel";
-
-const require = createRequire(import.meta.url);
 
 export interface Native {
   /** geometry: see packGeometry; index: the positions or cuSeqlens, by indexKind. */
@@ -26,5 +23,5 @@ export interface Native {
 }
 
 export const native = loadAddon<Native>("rope", {
-  "linux-x64": () => require("../prebuilds/linux-x64/rope.node"),
+  "linux-x64": () => new URL("../prebuilds/linux-x64/rope.node", import.meta.url),
 });

@@ -34,16 +34,24 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     expect(() => swiglu(x, { limit: 0 })).toThrow("swiglu: expected limit");
   });
 
-  test.each(["bfloat16", "float16"] as const)("GL-07: one rounding, of the product: %s", (dtype) => {
-    const place = { dtype, device };
-    const [gate, up] = [1, 2].map((seed) => randn([64, 4096], { seed, ...place })) as [Tensor, Tensor];
-    expectForm(plain, plain.forms[0]!, [gate, up]).dispose();
-    const [g, u] = [valuesOf(gate), valuesOf(up)];
-    const twice = g.map((value, i) => roundTo(dtype, roundTo(dtype, swigluReference(value, 1)) * u[i]!));
-    const once = g.map((value, i) => swigluReference(value, u[i]!));
-    const compare = () => expectClose(twice, once, { dtype, ...tolerances.roundedOnce[dtype] });
-    expect(compare).toThrow("elements differ");
-  });
+  test.each(["bfloat16", "float16"] as const)(
+    "GL-07: one rounding, of the product: %s",
+    (dtype) => {
+      const place = { dtype, device };
+      const [gate, up] = [1, 2].map((seed) => randn([64, 4096], { seed, ...place })) as [
+        Tensor,
+        Tensor,
+      ];
+      expectForm(plain, plain.forms[0]!, [gate, up]).dispose();
+      const [g, u] = [valuesOf(gate), valuesOf(up)];
+      const twice = g.map((value, i) =>
+        roundTo(dtype, roundTo(dtype, swigluReference(value, 1)) * u[i]!),
+      );
+      const once = g.map((value, i) => swigluReference(value, u[i]!));
+      const compare = () => expectClose(twice, once, { dtype, ...tolerances.roundedOnce[dtype] });
+      expect(compare).toThrow("elements differ");
+    },
+  );
 
   test("GL-09: gates far below 0 fade to -0, in either instance", async () => {
     const gates = [-87.5, -88.72, -89, -90, -91.5];
@@ -53,7 +61,11 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       const run = (values: number[]) =>
         swigluPair(tensor(values, { device }), full([values.length], 1, { device }), options);
       expectClose(run(gates.slice(0, 4)), wanted.slice(0, 4), { rtol: 2e-5 });
-      expectClose(run(gates), gates.map((gate) => swigluReference(gate, 1)), { rtol: 2e-5 });
+      expectClose(
+        run(gates),
+        gates.map((gate) => swigluReference(gate, 1)),
+        { rtol: 2e-5 },
+      );
       // Subnormal, so what is left of it counts in units of 2^-149.
       expectClose(run([-100]), [swigluReference(-100, 1)], { atol: 100 * 2 ** -149 });
       for (const value of await run(faded).data()) expect(Object.is(value, -0)).toBe(true);
@@ -105,6 +117,8 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     const bits = await bitsOf(swigluPair(...dense));
     expect(await bitsOf(swigluPair(first, second))).toBe(bits);
     expect(await bitsOf(swiglu(wide))).toBe(bits);
-    expect(await bitsOf(swigluPair(second, first))).toBe(await bitsOf(swiglu(wide, { gate: "last" })));
+    expect(await bitsOf(swigluPair(second, first))).toBe(
+      await bitsOf(swiglu(wide, { gate: "last" })),
+    );
   });
 });

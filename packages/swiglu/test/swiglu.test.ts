@@ -1,5 +1,12 @@
 import { fromBytes, full, randn, tensor } from "@warpwright/runtime";
-import { expectClose, fromBits, roundTo, testDevices, ulpDistance, valuesOf } from "@warpwright/testing";
+import {
+  expectClose,
+  fromBits,
+  roundTo,
+  testDevices,
+  ulpDistance,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { dtypes, expectForm, testValues } from "../../../tooling/elementwise-suites/src/index.js";
 import { swiglu, swigluPair } from "../src/index.js";

@@ -5,7 +5,9 @@ export {
   type BenchResult,
   benchmark,
 } from "./bench.js";
+export { repeatedRows } from "./bench-inputs.js";
 export { missingCuda, testDevices } from "./cuda.js";
+export { erfc } from "./erfc.js";
 export {
   bitsOf,
   type FloatDType,

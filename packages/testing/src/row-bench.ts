@@ -3,6 +3,7 @@ import { parseArgs } from "node:util";
 import { type Device, defaultDevice, empty, randn, type Tensor } from "@warpwright/runtime";
 
 import { type BenchCase, benchmark } from "./bench.js";
+import { repeatedRows } from "./bench-inputs.js";
 import { type FloatDType, valuesOf } from "./float64.js";
 import { expectClose, tolerances } from "./tolerance.js";
 
@@ -82,7 +83,9 @@ export function rowCase(
     // Inputs read and outputs written, the parameters once.
     bytes: ((bench.inputs + bench.outputs) * rows + bench.parameters) * rowBytes,
     setup: (index, device) => ({
-      inputs: count(bench.inputs, (i) => randomRows(shape, index + 1000 * i, dtype, device)),
+      inputs: count(bench.inputs, (i) =>
+        repeatedRows(shape, { seed: index + 1000 * i, dtype, device }),
+      ),
       parameters: count(bench.parameters, (i) =>
         randn([hiddenSize], { seed: index + 1000 * i, dtype, device }),
       ),
@@ -121,21 +124,6 @@ export async function benchmarkRows(title: string, benches: readonly RowBench[])
   );
   const json = values.json ? { json: values.json } : {};
   await benchmark(title, [...cases, ...others], { device, ...json });
-}
-
-// Random rows, the same 1024 over and over: random numbers by the gigabyte take longer than the
-// measurement, and the memory does not know.
-function randomRows(shape: RowShape, seed: number, dtype: FloatDType, device: Device): Tensor {
-  const [rows, hiddenSize] = shape;
-  const distinct = Math.min(rows, Math.max(1, Math.floor(2 ** 20 / hiddenSize)));
-  const source = randn([distinct, hiddenSize], { seed, dtype, device });
-  const x = empty(shape, { dtype, device });
-  for (let row = 0; row < rows; row += distinct) {
-    const copied = Math.min(distinct, rows - row);
-    x.narrow(0, row, copied).copyFrom(source.narrow(0, 0, copied));
-  }
-  source.dispose();
-  return x;
 }
 
 function verifyRows(bench: RowBench, buffers: RowBuffers, dtype: FloatDType): void {

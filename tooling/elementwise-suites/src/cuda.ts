@@ -121,11 +121,14 @@ export function testTwoGpus(operation: Operation, fault: string): void {
       const cases = operation.forms.flatMap((form) =>
         dtypes.map((dtype) => [form.name, dtype, form] as const),
       );
-      test.each(cases)(`${fault}: %s of cuda:1 and of cuda:0 in turns: %s`, async (_, dtype, form) => {
-        const results: string[] = [];
-        for (const gpu of [...gpus, ...gpus]) results.push(...(await runOn(form, gpu, dtype)));
-        expect(new Set(results).size).toBe(1);
-      });
+      test.each(cases)(
+        `${fault}: %s of cuda:1 and of cuda:0 in turns: %s`,
+        async (_, dtype, form) => {
+          const results: string[] = [];
+          for (const gpu of [...gpus, ...gpus]) results.push(...(await runOn(form, gpu, dtype)));
+          expect(new Set(results).size).toBe(1);
+        },
+      );
 
       test.each(operation.forms)(`${fault}: $name refuses the other GPU's`, (form) => {
         const place = { dtype: "float32", device: "cuda:1" } as const;

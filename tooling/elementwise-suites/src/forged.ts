@@ -51,7 +51,8 @@ export function testForged({ op, call, operands, scalars }: NativeCall): void {
       const optional = operands === 2 && (value === undefined || value === null);
       if (!optional) forgeries.push([`the input is ${String(value)}`, 0, value]);
       for (let at = geometryAt + 1; at <= geometryAt + 1 + scalars.length; at++) {
-        if (typeof value !== "number") forgeries.push([`argument ${at} is ${String(value)}`, at, value]);
+        if (typeof value !== "number")
+          forgeries.push([`argument ${at} is ${String(value)}`, at, value]);
       }
     }
     forgeries.push(
@@ -75,7 +76,11 @@ export function testForged({ op, call, operands, scalars }: NativeCall): void {
       const unused = index >= 4 && [1, 2].includes((index - 4) % 4);
       for (const count of counts) {
         if (unused && Number.isSafeInteger(count) && count >= 0) continue;
-        forgeries.push([`geometry[${index}] is ${count}`, geometryAt, put(geometry.slice(), index, count)]);
+        forgeries.push([
+          `geometry[${index}] is ${count}`,
+          geometryAt,
+          put(geometry.slice(), index, count),
+        ]);
       }
     }
 

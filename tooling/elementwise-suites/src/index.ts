@@ -12,7 +12,6 @@ export {
   type Place,
   randomOperands,
 } from "./forms.js";
-export { type Approximate, erfc, geluReference } from "./gelu.js";
 export { testLayouts } from "./layouts.js";
 export { testRefusals } from "./refusals.js";
 export { testSanitized } from "./sanitized.js";

@@ -35,7 +35,8 @@ export function testLayouts(operation: Operation): void {
         const bits = await bitsOf(plain);
         for (let offset = 1; offset < 8; offset++) {
           for (let which = 0; which < tensors.length; which++) {
-            const moved = tensors.map((t, i) => (i === which ? misaligned(t, offset) : t));
+            const moved = [...tensors];
+            moved[which] = misaligned(tensors[which]!, offset);
             expect(await bitsOf(form.call(moved))).toBe(bits);
           }
           const out = misaligned(plain, offset).fill(Number.NaN);
@@ -44,7 +45,7 @@ export function testLayouts(operation: Operation): void {
       }
     });
 
-    test("rows on a grid of two and three dimensions, of one element, and of four by a copy", () => {
+    test("rows on a grid of two and three dimensions, and of four by way of a copy", () => {
       const [d0, d1, d2, d3, width] = [2, 3, 4, 5, 24];
       const views: ((x: Tensor) => Tensor)[] = [
         (x) => x.select(0, 1).select(0, 1),

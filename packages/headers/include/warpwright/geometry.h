@@ -77,8 +77,8 @@ class Geometry {
     return placed;
   }
 
-  // The same for a tensor that is written. There are no more elements than it has memory for: a grid
-  // that goes over the same ones again and again would keep a kernel busy for ever.
+  // The same for a tensor that is written. There are no more elements than it has memory for: a
+  // grid that goes over the same ones again and again would keep a kernel busy for ever.
   Rows written_rows(const TensorArg& tensor, Dtype dtype, const RowGrid& grid, int64_t row_size) {
     const Rows rows = this->rows(tensor, dtype, grid, row_size);
     const auto limit = static_cast<int64_t>(tensor.handle->bytes) / dtype_bytes(dtype);

@@ -80,8 +80,8 @@ type Pair = readonly [out: string, other: string];
 function pairsOf({ inputs, outputs }: Callee): Pair[] {
   const names = Object.keys(outputs);
   return names.flatMap((out, i) => {
-    // Of two outputs of a kind the first is named first; a statistic comes before all of rows.
-    const isBehind = (other: string) => outputs[other]?.kind === outputs[out]!.kind;
+    // Of two outputs of rows the first is named first; a statistic comes before all that it meets.
+    const isBehind = (other: string) => other in outputs && outputs[out]!.kind === "rows";
     const others = [...Object.keys(inputs), ...names.slice(0, i)];
     return others.map((other): Pair => (isBehind(other) ? [other, out] : [out, other]));
   });

@@ -1,6 +1,12 @@
-// GELU in float64, for gelu and geglu.
-
-/** Twice the share of the distribution of exp(-x²) / sqrt(π) beyond x, to about 1e-14 of itself. */
+/**
+ * The complementary error function in float64, to about 1e-14 of itself also where it is small: for
+ * references of GELU.
+ *
+ * @example
+ * import { erfc } from "@warpwright/testing";
+ *
+ * erfc(5); // 1.5374597944280349e-12, where 1 - erf(5) has lost most of it
+ */
 export function erfc(x: number): number {
   if (x < 0) return 2 - erfc(-x);
   const density = Math.exp(-x * x) / Math.sqrt(Math.PI);
@@ -18,13 +24,4 @@ export function erfc(x: number): number {
   let fraction = x;
   for (let n = 120; n > 0; n--) fraction = x + n / 2 / fraction;
   return density / fraction;
-}
-
-export type Approximate = "none" | "tanh" | "quick";
-
-export function geluReference(x: number, approximate: Approximate = "none"): number {
-  if (approximate === "none") return (x * erfc(-x / Math.SQRT2)) / 2;
-  if (approximate === "quick") return x / (1 + Math.exp(-1.702 * x));
-  const argument = Math.sqrt(2 / Math.PI) * (x + 0.044715 * x ** 3);
-  return x / (1 + Math.exp(-2 * argument)); // x * (1 + tanh) / 2 without its cancellation
 }

@@ -1,0 +1,28 @@
+#!/usr/bin/env python3
+"""Time PyTorch's geglu on the shapes of tooling/bench/pytorch_rows.py, gate and up apart.
+
+usage: pytorch.py [--json FILE]
+"""
+import pathlib
+import sys
+
+import torch
+import torch.nn.functional as F
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tooling/bench"))
+import pytorch_rows
+
+
+def erf(gate, up):
+    return F.gelu(gate) * up
+
+
+def tanh(gate, up):
+    return F.gelu(gate, approximate="tanh") * up
+
+
+if __name__ == "__main__":
+    pytorch_rows.main([
+        (f"{fn.__name__} {form}", fn if form == "eager" else torch.compile(fn, dynamic=False), 2, 1, 0)
+        for fn in (erf, tanh) for form in ("eager", "compiled")
+    ])
