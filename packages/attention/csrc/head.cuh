@@ -48,7 +48,8 @@ struct Head {
 template <typename T>
 __device__ float soft_capped(float score, float cap) {
   if constexpr (sizeof(T) == 4) return cap * tanhf(score / cap);
-  const float power = exp2_approx(score * (2.0f * kLog2E * reciprocal_approx(cap)));
+  constexpr float kLeast = 0x1p-126f;  // of smaller caps the reciprocal may be infinite
+  const float power = exp2_approx(score * (2.0f * kLog2E * reciprocal_approx(fmaxf(cap, kLeast))));
   return cap - 2.0f * cap * reciprocal_approx(power + 1.0f);
 }
 

@@ -18,8 +18,8 @@ struct TileSizes {
 };
 
 // The first that fits is taken. A warp has 32 queries, so that each fragment of k and v is used
-// twice, except where 256 columns of sums leave registers for 16 alone. Each fits twice into a
-// multiprocessor of 8.0 and 9.0, and once into the 99 KiB of 8.9 and 12.0.
+// twice, except where 256 columns of sums leave registers for 16 alone. Two blocks share a
+// multiprocessor of 9.0, and of 8.0 up to 128 columns; each fits into the 99 KiB of 8.9 and 12.0.
 inline constexpr TileSizes kTiles[] = {
     {.head_dim = 64, .head_dim_v = 64, .rows = 128, .keys = 64, .warps = 4, .held_q = true},
     {.head_dim = 96, .head_dim_v = 96, .rows = 128, .keys = 64, .warps = 4, .held_q = false},

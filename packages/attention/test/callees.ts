@@ -30,7 +30,7 @@ function headRows(refused: readonly RefusedShape[], seqlen = heads): TensorArgum
   return rows({ shape: ([batch], size) => [batch!, seqlen, heads, size], refused, mayBe: [] });
 }
 
-/** float32 [batch, 2, 2]; where the suites of overlaps are not meant, a part of each batch entry. */
+/** float32 [batch, 2, 2]; beside long sequences a part of each batch entry, as q is. */
 function lseRows(refused: readonly RefusedShape[], seqlen = heads): TensorArgument {
   const shape = ([batch]: Shape) => [batch!, heads, seqlen];
   const settings = { shape, dtype: "float32", refused, mayBe: [] } as const;
