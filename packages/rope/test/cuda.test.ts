@@ -1,6 +1,6 @@
 // What only a GPU can show.
 import { CudaGraph, CudaStream, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { bitsOf } from "@warpwright/testing";
+import { bitsOf, valuesOf } from "@warpwright/testing";
 import { describeCuda, testFarRows, testStreams } from "@warpwright/testing/vitest";
 import { expect, test } from "vitest";
 import { rope, ropeQK, ropeTables } from "../src/index.js";
@@ -17,6 +17,11 @@ testFarRows(functions.slice(0, 1), [
 
 const device = "cuda:0";
 const bf16 = { dtype: "bfloat16", device } as const;
+
+/** Of either sign, as rotated zeros are. */
+function expectZeros(x: Tensor): void {
+  expect(valuesOf(x).every((value) => value === 0)).toBe(true);
+}
 
 describeCuda("rope of tokens beyond 2^31 elements", () => {
   /** Zeros but for the first and the last of the batch. */
@@ -45,7 +50,7 @@ describeCuda("rope of tokens beyond 2^31 elements", () => {
       expect((await bitsOf(last(qkv.select(2, 2)))) === v).toBe(true);
       // Zeros are rotated to zeros, wherever they are.
       const middle = qkv.narrow(0, shape[0] >> 1, 1);
-      expect(new Set(await middle.bytes())).toEqual(new Set([0]));
+      expectZeros(middle);
       qkv.dispose();
     }
   });
@@ -65,7 +70,7 @@ describeCuda("rope of tokens beyond 2^31 elements", () => {
     rope(x, cos, sin, { layout, out });
     expect((await bitsOf(out.narrow(dim, seqlen - 1, 1))) === wanted).toBe(true);
     const middle = out.narrow(dim, 2 ** 19, 1);
-    expect(new Set(await middle.bytes())).toEqual(new Set([0]));
+    expectZeros(middle);
     for (const t of [x, out, cos, sin]) t.dispose();
   });
 
@@ -78,7 +83,7 @@ describeCuda("rope of tokens beyond 2^31 elements", () => {
     const wanted = await bitsOf(rope(last.unsqueeze(0), cos, sin, { offset: 1 }));
     rope(x, cos, sin, { layout: "thd", positions, out: x });
     expect(await bitsOf(x.narrow(0, tokens - 1, 1))).toBe(wanted);
-    expect(new Set(await x.narrow(0, 2 ** 30, 64).bytes())).toEqual(new Set([0]));
+    expectZeros(x.narrow(0, 2 ** 30, 64));
     x.dispose();
   });
 });
