@@ -1,16 +1,8 @@
 // The parts of .ci/run in order. All of them run, whatever fails before; arguments name the parts
-// to run.
+// to run. What may need an installed package is imported by its part: a fresh clone has none.
 import fs from "node:fs";
 import path from "node:path";
-import { checkRelease } from "../release/rehearsal.mjs";
-import { checkAddon } from "../scripts/check-binary.mjs";
 import { findNvcc, nativePackages, repoRoot } from "../scripts/lib.mjs";
-import { checkCache } from "./cache.mjs";
-import { checkConsumers } from "./consumers.mjs";
-import { checkGenerator } from "./generator.mjs";
-import { checkNewerNode } from "./newer-node.mjs";
-import { checkTarballs } from "./packaging.mjs";
-import { checkRemoteCache } from "./remote-cache.mjs";
 import { Report } from "./report.mjs";
 
 const report = new Report();
@@ -26,7 +18,10 @@ if (findNvcc() === null) console.log("nvcc not found: the CUDA build is skipped"
 await part("install", () => bootstrap("install"));
 await part("build", () => bootstrap("build"));
 await part("test", () => report.tests("npm test", "npm", ["test"]));
-await part("newer-node", () => checkNewerNode(report));
+await part("newer-node", async () => {
+  const { checkNewerNode } = await import("./newer-node.mjs");
+  await checkNewerNode(report);
+});
 await part("emulated", () =>
   report.tests("npm run test:emulated", "npm", ["run", "test:emulated"]),
 );
@@ -45,6 +40,7 @@ await part("lint", async () => {
 });
 await part("typecheck", () => bootstrap("typecheck"));
 await part("binaries", async () => {
+  const { checkAddon } = await import("../scripts/check-binary.mjs");
   for (const { folder, manifest } of nativePackages()) {
     await report.check(`addon of ${manifest.name}`, () => {
       const problems = checkAddon(path.join(repoRoot, folder), manifest);
@@ -53,14 +49,28 @@ await part("binaries", async () => {
   }
 });
 await part("packaging", async () => {
+  const { checkTarballs } = await import("./packaging.mjs");
+  const { checkConsumers } = await import("./consumers.mjs");
   const tarballs = await checkTarballs(report);
   await checkConsumers(report, tarballs);
   fs.rmSync(tarballs.folder, { recursive: true, force: true });
 });
-await part("release", () => checkRelease(report));
-await part("cache", () => checkCache(report));
-await part("generator", () => checkGenerator(report));
-await part("remote-cache", () => checkRemoteCache(report));
+await part("release", async () => {
+  const { checkRelease } = await import("../release/rehearsal.mjs");
+  await checkRelease(report);
+});
+await part("cache", async () => {
+  const { checkCache } = await import("./cache.mjs");
+  await checkCache(report);
+});
+await part("generator", async () => {
+  const { checkGenerator } = await import("./generator.mjs");
+  await checkGenerator(report);
+});
+await part("remote-cache", async () => {
+  const { checkRemoteCache } = await import("./remote-cache.mjs");
+  await checkRemoteCache(report);
+});
 await part("demo", () =>
   report.command("npm run demo", "npm", ["run", "demo", "--", "--device", "cpu"]),
 );
