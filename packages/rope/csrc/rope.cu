@@ -52,23 +52,29 @@ struct RopeThread {
   }
 };
 
-// A thread's heads of one token, from its lane's first column on.
+// A lane's two pieces in a thread's heads of one token.
 template <typename T>
 struct OwnHeads {
+  // The second has pointers of its own: stored through the first one's plus a distance, nvcc 13.0
+  // takes its 16 bytes apart into four stores.
   const T* x;
+  const T* second_x;
   T* out;
+  T* second_out;
   int64_t x_step;
   int64_t out_step;
   int count;
 
   __device__ OwnHeads(const RopeHeads& heads, int64_t batch, int64_t place, int first, int threads,
-                      int column) {
+                      const Columns& columns) {
     const auto at = [&](const Rows& rows) {
       return static_cast<T*>(rows.data) + batch * rows.strides[0] + place * rows.strides[1] +
-             first * rows.strides[2] + column;
+             first * rows.strides[2];
     };
-    x = at(heads.x);
-    out = at(heads.out);
+    x = at(heads.x) + columns.first;
+    second_x = at(heads.x) + columns.second;
+    out = at(heads.out) + columns.first;
+    second_out = at(heads.out) + columns.second;
     x_step = threads * heads.x.strides[2];
     out_step = threads * heads.out.strides[2];
     count = ceil_div(static_cast<int>(heads.grid.sizes[2]) - first, threads);
@@ -76,34 +82,43 @@ struct OwnHeads {
 
   __device__ void skip(int heads) {
     x += heads * x_step;
+    second_x += heads * x_step;
     out += heads * out_step;
+    second_out += heads * out_step;
     count -= heads;
   }
 };
 
-// The two pieces of a lane, `apart` columns from each other, in the heads under way.
+// The pieces of the heads under way.
 template <typename T, typename V>
 struct Pieces {
   V first[kHeadsAtOnce];
   V second[kHeadsAtOnce];
 
-  __device__ void load(const OwnHeads<T>& heads, int apart) {
+  __device__ void load(const OwnHeads<T>& heads) {
 #pragma unroll
     for (int i = 0; i < kHeadsAtOnce; ++i) {
       if (i >= heads.count) break;
       first[i] = V::load(heads.x + i * heads.x_step);
-      second[i] = V::load(heads.x + i * heads.x_step + apart);
+      second[i] = V::load(heads.second_x + i * heads.x_step);
     }
   }
 
-  template <typename Turn>
-  __device__ void turn_and_store(const OwnHeads<T>& heads, int apart, Turn&& turn) {
+  template <bool kInterleaved>
+  __device__ void turn(const Rotation<V, kInterleaved>& rotation, int count) {
+#pragma unroll
+    for (int i = 0; i < kHeadsAtOnce; ++i) {
+      if (i >= count) break;
+      rotation.turn(first[i], second[i]);
+    }
+  }
+
+  __device__ void store(const OwnHeads<T>& heads) const {
 #pragma unroll
     for (int i = 0; i < kHeadsAtOnce; ++i) {
       if (i >= heads.count) break;
-      turn(first[i], second[i]);
       first[i].store(heads.out + i * heads.out_step);
-      second[i].store(heads.out + i * heads.out_step + apart);
+      second[i].store(heads.second_out + i * heads.out_step);
     }
   }
 };
@@ -119,14 +134,13 @@ __global__ void __launch_bounds__(kBlockThreads, kMinBlocks)
     return;
   const int64_t batch = thread.token / seqlen;
   const int64_t place = thread.token - batch * seqlen;
-  const auto [column, second] = columns_of<V, kInterleaved>(params, thread.lane);
-  const int apart = second - column;
+  const Columns columns = columns_of<V, kInterleaved>(params, thread.lane);
   const int k_share = thread.share - q_threads;
   OwnHeads<T> heads = k_share < 0
-                          ? OwnHeads<T>(params.q, batch, place, thread.share, q_threads, column)
-                          : OwnHeads<T>(params.k, batch, place, k_share, k_threads, column);
+                          ? OwnHeads<T>(params.q, batch, place, thread.share, q_threads, columns)
+                          : OwnHeads<T>(params.k, batch, place, k_share, k_threads, columns);
   Pieces<T, V> pieces;
-  pieces.load(heads, apart);
+  pieces.load(heads);
 
   // Behind the first heads' loads, to wait for both together.
   Rotation<V, kInterleaved> rotation;
@@ -137,12 +151,11 @@ __global__ void __launch_bounds__(kBlockThreads, kMinBlocks)
     if (rotates) rotation.load(params, row, thread.lane);
   }
   while (true) {
-    pieces.turn_and_store(heads, apart, [&](V& a, V& b) {
-      if (rotates) rotation.turn(a, b);
-    });
+    if (rotates) pieces.turn(rotation, heads.count);
+    pieces.store(heads);
     if (heads.count <= kHeadsAtOnce) break;
     heads.skip(kHeadsAtOnce);
-    pieces.load(heads, apart);
+    pieces.load(heads);
   }
 }
 

@@ -32,7 +32,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     }
   });
 
-  test("RO-02: positions outside the tables leave their rows as they are", async () => {
+  test("RO-02, C-10: positions outside the tables leave their rows as they are", async () => {
     const table = ropeTables({ dim: 32, maxPositions: 16, device });
     const places = [-1, 0, 15, 16, 2 ** 31 - 1, -(2 ** 31)];
     const x = randn([1, places.length, 2, 32], { seed: 1, ...bf16 });
@@ -221,6 +221,21 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     const padded = (t: Tensor) => t.select(0, 0).narrow(0, 3, 2);
     const alone = rope(padded(x).unsqueeze(0), cos, sin);
     expect(await bitsOf(padded(out))).toBe(await bitsOf(alone));
+  });
+
+    const make = (seed: number) => randn([1, 4, 2, 32], { seed, ...bf16 });
+    const [q, k] = [make(1), make(2)];
+    const { cos, sin } = ropeTables({ dim: 32, maxPositions: 4, device });
+    const [q, k] = [1, 2].map((seed) => randn([1, 4, 2, 32], { seed, ...bf16 })) as [
+      Tensor,
+      Tensor,
+    ];
+    const before = [await bitsOf(q), await bitsOf(k)];
+    const fresh = ropeQK(q, k, cos, sin);
+    expect([await bitsOf(q), await bitsOf(k)]).toEqual(before);
+    const rotated = ropeQK(q, k, cos, sin, { qOut: q, kOut: k });
+    expect([rotated.q === q, rotated.k === k]).toEqual([true, true]);
+    expect(await bitsOf(q)).toBe(await bitsOf(fresh.q));
   });
 
   test.each([64, 128])("RO-17: %i heads of 256", (heads) => {

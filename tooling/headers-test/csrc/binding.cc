@@ -192,6 +192,24 @@ void Ldmatrix(const Napi::CallbackInfo& info) {
   args.run(no_cpu, [&](cudaStream_t stream) { return ww::ldmatrix_fwd(params, stream); });
 }
 
+// approx(x, powers, reciprocals, stream, geometry)     geometry: size; offset of each tensor.
+void Approx(const Napi::CallbackInfo& info) {
+  ww::Arguments args(info, "approx");
+  const ww::TensorArg x = args.tensor("x");
+  const ww::TensorArg powers = args.tensor("powers");
+  const ww::TensorArg reciprocals = args.tensor("reciprocals");
+  args.stream();
+  ww::Geometry geometry = args.geometry();
+  const int size = geometry.count32("size");
+  const ww::ApproxParams params{
+      .x = static_cast<const float*>(geometry.dense(x, ww::Dtype::f32, size)),
+      .powers = static_cast<float*>(geometry.dense(powers, ww::Dtype::f32, size)),
+      .reciprocals = static_cast<float*>(geometry.dense(reciprocals, ww::Dtype::f32, size)),
+      .size = size,
+  };
+  args.run(no_cpu, [&](cudaStream_t stream) { return ww::approx_fwd(params, stream); });
+}
+
 // mma(a, b, c, out, stream, geometry, dtype, fragments)
 // geometry: number of tiles; offset of a, b, c and out.
 void Mma(const Napi::CallbackInfo& info) {
@@ -264,6 +282,7 @@ Napi::Object Init(Napi::Env env, Napi::Object exports) {
   exports.Set("copyAsync", Napi::Function::New(env, CopyAsync));
   exports.Set("pipeline", Napi::Function::New(env, Pipeline));
   exports.Set("ldmatrix", Napi::Function::New(env, Ldmatrix));
+  exports.Set("approx", Napi::Function::New(env, Approx));
   exports.Set("mma", Napi::Function::New(env, Mma));
   exports.Set("forgeHandle", Napi::Function::New(env, ForgeHandle));
   exports.Set("plantFault", Napi::Function::New(env, PlantFault));

@@ -55,4 +55,13 @@ struct MmaParams {
 
 cudaError_t mma_fwd(const MmaParams& params, cudaStream_t stream);
 
+struct ApproxParams {
+  const float* x;      // (size)
+  float* powers;       // (size): 2^x
+  float* reciprocals;  // (size): 1 / x
+  int size;
+};
+
+cudaError_t approx_fwd(const ApproxParams& params, cudaStream_t stream);
+
 }  // namespace ww

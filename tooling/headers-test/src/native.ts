@@ -60,6 +60,13 @@ export interface Native {
     geometry: Float64Array,
     transposed: number,
   ): void;
+  approx(
+    x: Handle,
+    powers: Handle,
+    reciprocals: Handle,
+    stream: StreamHandle | null,
+    geometry: Float64Array,
+  ): void;
   mma(
     a: Handle,
     b: Handle,

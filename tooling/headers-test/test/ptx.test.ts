@@ -1,6 +1,6 @@
 // The wrappers of PTX instructions, against arithmetic in float64 and positions counted out here.
 import { empty, type Tensor, tensor } from "@warpwright/runtime";
-import { dtypeCode, handleOf, streamFor } from "@warpwright/runtime/kernel";
+import { dtypeCode, type Handle, handleOf, streamFor } from "@warpwright/runtime/kernel";
 import { expectClose, type FloatDType, poisoned, valuesOf } from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
 import { expect, test } from "vitest";
@@ -199,3 +199,36 @@ function toTf32(x: number): number {
   view.setFloat32(0, x);
   return fromFloat32Bits((view.getUint32(0) + 0x1000) & ~0x1fff);
 }
+
+describeCuda("approximations", () => {
+  function approximate(x: readonly number[]): { powers: number[]; reciprocals: number[] } {
+    const source = tensor(Float32Array.from(x), { device });
+    const [powers, reciprocals] = [0, 1].map(() => poisoned([x.length], { device }));
+    const handles = [source, powers!, reciprocals!].map(handleOf) as [Handle, Handle, Handle];
+    native.approx(...handles, stream(), Float64Array.of(x.length, 0, 0, 0));
+    return { powers: [...valuesOf(powers!)], reciprocals: [...valuesOf(reciprocals!)] };
+  }
+
+  test("2^x and 1 / x within 2 ulp", () => {
+    const x = integers(2 ** 24, 5000, 1).map((n) => Math.fround((n / 2 ** 23 - 1) * 120));
+    const { powers, reciprocals } = approximate(x);
+    const relative = { dtype: "float32", rtol: 2 ** -22 } as const;
+    expectClose(
+      powers,
+      x.map((value) => 2 ** value),
+      relative,
+    );
+    expectClose(
+      reciprocals,
+      x.map((value) => 1 / value),
+      relative,
+    );
+  });
+
+  test("whole powers, zeros, infinities, NaN, and what is too small", () => {
+    const { powers } = approximate([0, 1, -1, 10, -126, -130, -Infinity, Infinity, Number.NaN]);
+    expect(powers).toEqual([1, 2, 0.5, 1024, 2 ** -126, 0, 0, Infinity, Number.NaN]);
+    const { reciprocals } = approximate([1, -2, 0.25, Infinity, 2 ** -140, 3e38, Number.NaN]);
+    expect(reciprocals).toEqual([1, -0.5, 4, 0, Infinity, 0, Number.NaN]);
+  });
+});

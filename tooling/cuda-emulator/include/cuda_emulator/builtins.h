@@ -45,6 +45,9 @@ inline void __threadfence() {}
   __builtin_unreachable();
 }
 
+inline int min(int a, int b) { return b < a ? b : a; }
+inline int max(int a, int b) { return a < b ? b : a; }
+
 inline float rsqrtf(float x) { return static_cast<float>(1.0 / sqrt(static_cast<double>(x))); }
 // The GPU's is an approximation, at most 2 ulp off.
 inline float __fdividef(float x, float y) { return x / y; }
