@@ -126,8 +126,8 @@ class Trial {
     }
   }
 
-  // Views of a wider tensor with 2 and 3 dimensions of rows, one of which is 1; with 4, which do not
-  // collapse, by way of a copy.
+  // Views of a wider tensor with 2 and 3 dimensions of rows, and one of them of 1; with 4, which do
+  // not collapse, by way of a copy.
   async expectGrids(): Promise<void> {
     const outer = [2, 3, 4, 5];
     const views: ((x: Tensor) => Tensor)[] = [
