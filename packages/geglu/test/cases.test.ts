@@ -1,14 +1,17 @@
 // Faults that users of comparable kernels reported, by their numbers.
 import { full, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, roundTo, testDevices, tolerances, valuesOf } from "@warpwright/testing";
+import {
+  bitsOf,
+  expectClose,
+  roundTo,
+  testDevices,
+  tolerances,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { bitsOf, expectForm } from "../../../tooling/elementwise-suites/src/index.js";
 import { geglu, gegluPair } from "../src/index.js";
-import { operations } from "./operations.js";
-import { geluReference } from "./reference.js";
-
-const [erf] = operations;
-const kinds = ["none", "tanh", "quick"] as const;
+import { approximations, geluReference } from "./reference.js";
+import { expectEveryForm, expectGeglu, expectGegluPair } from "./support.js";
 
 describe.each(testDevices())("reported faults on %s", (device) => {
   test.each([
@@ -17,7 +20,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     [7, 20],
   ])("GL-03: float16 [%i, %i], whose halves are not aligned", (rows, width) => {
     const x = randn([rows, width], { seed: 1, dtype: "float16", device });
-    expectForm(erf!, erf!.forms[1]!, x.chunk(2, -1));
+    expectGeglu(x);
   });
 
   test.each(["bfloat16", "float16"] as const)(
@@ -28,7 +31,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
         Tensor,
         Tensor,
       ];
-      expectForm(erf!, erf!.forms[0]!, [gate, up]).dispose();
+      expectGegluPair(gate, up).dispose();
       const [g, u] = [valuesOf(gate), valuesOf(up)];
       const twice = g.map((value, i) =>
         roundTo(dtype, roundTo(dtype, geluReference(value)) * u[i]!),
@@ -49,10 +52,9 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     expectClose(geglu(swapped), [geluReference(2)]);
   });
 
-  test.each([352, 2112, 1056, 2736])("GL-12: %i columns, no power of two", (width) => {
+  test.each([352, 2112, 1056, 2736])("GL-12: %i columns, no power of two", async (width) => {
     for (const dtype of ["bfloat16", "float32"] as const) {
-      const operands = [1, 2].map((seed) => randn([3, width], { seed, dtype, device }));
-      for (const form of erf!.forms) expectForm(erf!, form, operands).dispose();
+      await expectEveryForm([3, width], { dtype, device });
     }
   });
 
@@ -62,13 +64,13 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("GL-14: a row of zeros is zeros, without a NaN", async () => {
-    for (const approximate of kinds) {
+    for (const approximate of approximations) {
       const out = geglu(zeros([2, 128], { dtype: "bfloat16", device }), { approximate });
       expect(await out.data()).toEqual(new Float32Array(128));
     }
   });
 
-  test.each(kinds)("C-8: infinities and NaN of the gate: %s", async (approximate) => {
+  test.each(approximations)("C-8: infinities and NaN of the gate: %s", async (approximate) => {
     const gate = tensor([-Infinity, Infinity, Number.NaN, -3e38, -0], { device });
     const y = await gegluPair(gate, full([5], 2, { device }), { approximate }).data();
     expect([y[0], y[3], y[4]].every((value) => Object.is(value, -0))).toBe(true);

@@ -1,18 +1,23 @@
-import {
-  testFarRows,
-  testStreams,
-  testTwoGpus,
-} from "../../../tooling/elementwise-suites/src/index.js";
-import { operations } from "./operations.js";
+import { testFarRows, testStreams, testTwoGpus } from "@warpwright/testing/vitest";
+import { packed, pair, placements } from "./callees.js";
 
-const packed = ["gate first", "gate last", "in turns"];
+// XC-01
+testStreams(placements);
 
-testFarRows(operations[0]!, [
-  { name: "GL-01", rows: 74_907, width: 14_336, forms: packed },
-  { name: "GL-01: wider rows", rows: 61_690, width: 17_408, forms: packed },
-  { name: "GL-01: flat", rows: 2 ** 20 + 1, width: 2048, forms: ["a pair"] },
-  { name: "GE-09: beyond 2^32", rows: 149_911, width: 14_336, forms: ["gate first"] },
-  { name: "misaligned rows", rows: 530_001, width: 4095, forms: ["gate first", "in turns"] },
-]);
-testStreams(operations[0]!);
-testTwoGpus(operations[0]!, "GL-10");
+testFarRows(
+  placements.filter((callee) => callee !== pair),
+  [
+    ["GL-01", "bfloat16", 74_907, 14_336],
+    ["GL-01: wider rows", "bfloat16", 61_690, 17_408],
+    ["misaligned rows", "bfloat16", 530_001, 4095],
+  ],
+);
+testFarRows([packed], [["GE-09: beyond 2^32", "bfloat16", 149_911, 14_336]]);
+testFarRows([pair], [["GL-01: flat", "bfloat16", 2 ** 20 + 1, 2048]]);
+
+// GL-10
+testTwoGpus(placements, {
+  root: new URL("..", import.meta.url),
+  imports: 'import { geglu } from "@warpwright/geglu";',
+  expression: "geglu(x)",
+});

@@ -1,10 +1,17 @@
 import { fromBytes, full, randn } from "@warpwright/runtime";
-import { fromBits, roundTo, testDevices, ulpDistance, valuesOf } from "@warpwright/testing";
+import {
+  floatDTypes,
+  fromBits,
+  roundTo,
+  testDevices,
+  ulpDistance,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { testValues } from "../../../tooling/elementwise-suites/src/index.js";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { geglu, gegluPair } from "../src/index.js";
-import { operations } from "./operations.js";
-import { geluReference } from "./reference.js";
+import { approximations, geluReference } from "./reference.js";
+import { expectEveryForm } from "./support.js";
 
 describe("the reference", () => {
   test("gelu of 1 is the share of the normal distribution below 1", () => {
@@ -17,11 +24,26 @@ describe("the reference", () => {
   });
 });
 
-for (const operation of operations) testValues(operation);
+// One element; rows shorter than a vector, of one and of several, with and without a tail; as many
+// rows as a block has threads and one more; rows of many tiles; none.
+const shapes: readonly (readonly number[])[] = [
+  ...[[1], [1, 1], [3, 7], [2, 8], [5, 352], [1, 3420], [257, 20], [2, 3, 1421], [4, 10_944]],
+  ...(isEmulated ? [] : [[130, 5000]]),
+  ...[[0], [3, 0], [0, 8], [2, 0, 4]],
+];
 
 describe.each(testDevices())("geglu on %s", (device) => {
-  const kinds = ["none", "tanh", "quick"] as const;
-  const cases = kinds.flatMap((kind) =>
+  const instances = floatDTypes.flatMap((dtype) =>
+    approximations.map((approximate) => [dtype, approximate] as const),
+  );
+
+  describe.each(instances)("%s, %s", (dtype, approximate) => {
+    test.each(shapes.map((shape) => [shape]))("%j", (shape) =>
+      expectEveryForm(shape, { dtype, device }, { approximate }),
+    );
+  });
+
+  const cases = approximations.flatMap((kind) =>
     (["float16", "bfloat16"] as const).map((dtype) => [kind, dtype] as const),
   );
 

@@ -1,4 +1,5 @@
-import { testLayouts } from "../../../tooling/elementwise-suites/src/index.js";
-import { operations } from "./operations.js";
+import { testLayouts } from "@warpwright/testing/vitest";
+import { instances } from "./callees.js";
 
-for (const operation of operations) testLayouts(operation);
+// Less than a vector, whole vectors, a tail, and rows of several tiles.
+testLayouts(instances, { sizes: [1, 5, 8, 63, 640, 4096, 4100] });

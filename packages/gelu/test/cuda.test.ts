@@ -1,13 +1,17 @@
-import {
-  testFarRows,
-  testStreams,
-  testTwoGpus,
-} from "../../../tooling/elementwise-suites/src/index.js";
-import { operations } from "./operations.js";
+import { testFarRows, testStreams, testTwoGpus } from "@warpwright/testing/vitest";
+import { callees, instances } from "./callees.js";
 
-testFarRows(operations[0]!, [
-  { name: "GE-09", rows: 300_000, width: 14_336, forms: ["gelu"] },
-  { name: "GE-09: odd rows", rows: 530_001, width: 4095, forms: ["gelu"] },
+// XC-01
+testStreams(instances);
+
+testFarRows(callees, [
+  ["GE-09", "bfloat16", 300_000, 14_336],
+  ["GE-09: odd rows", "bfloat16", 530_001, 4095],
 ]);
-for (const operation of operations) testStreams(operation);
-testTwoGpus(operations[0]!, "GL-10");
+
+// GL-10
+testTwoGpus(callees, {
+  root: new URL("..", import.meta.url),
+  imports: 'import { gelu } from "@warpwright/gelu";',
+  expression: "gelu(x)",
+});

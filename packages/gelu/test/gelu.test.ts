@@ -1,20 +1,23 @@
 import { fromBytes, randn, tensor } from "@warpwright/runtime";
 import {
+  bitsOf,
   expectClose,
+  floatDTypes,
   fromBits,
+  poisonedLike,
   roundTo,
   testDevices,
   ulpDistance,
   valuesOf,
 } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { testValues } from "../../../tooling/elementwise-suites/src/index.js";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { gelu } from "../src/index.js";
-import { operations } from "./operations.js";
-import { geluReference } from "./reference.js";
+import { approximations, geluReference } from "./reference.js";
+import { expectGelu } from "./support.js";
 
 describe("the reference", () => {
-  test.each(["none", "tanh", "quick"] as const)("the shares on both sides make 1: %s", (kind) => {
+  test.each(approximations)("the shares on both sides make 1: %s", (kind) => {
     // The shares below x and below -x are 1 together.
     for (const x of [0.1, 1, 2.5, 7]) {
       expect(geluReference(x, kind) - geluReference(-x, kind)).toBeCloseTo(x, 13);
@@ -28,13 +31,36 @@ describe("the reference", () => {
   });
 });
 
-for (const operation of operations) testValues(operation);
+// One element; rows shorter than a vector, of one and of several, with and without a tail; as many
+// rows as a block has threads and one more; rows of many tiles; none.
+const shapes: readonly (readonly number[])[] = [
+  ...[[1], [1, 1], [3, 7], [2, 8], [5, 352], [1, 3420], [257, 20], [2, 3, 1421], [4, 10_944]],
+  ...(isEmulated ? [] : [[130, 5000]]),
+  ...[[0], [3, 0], [0, 8], [2, 0, 4]],
+];
 
 describe.each(testDevices())("gelu on %s", (device) => {
-  const kinds = ["none", "tanh", "quick"] as const;
+  const instances = floatDTypes.flatMap((dtype) =>
+    approximations.map((approximate) => [dtype, approximate] as const),
+  );
+
+  describe.each(instances)("%s, %s", (dtype, approximate) => {
+    test.each(shapes.map((shape) => [shape]))("%j", async (shape) => {
+      const x = randn(shape, { seed: 1, dtype, device });
+      const before = await bitsOf(x);
+      expect(expectGelu(x, { approximate }).shape).toEqual(shape);
+      expect(await bitsOf(x)).toBe(before);
+      const out = poisonedLike(x);
+      expect(expectGelu(x, { approximate, out })).toBe(out);
+      expect(expectGelu(x, { approximate, out: x })).toBe(x);
+      expect(await bitsOf(x)).toBe(await bitsOf(out));
+    });
+  });
 
   test.each(
-    kinds.flatMap((kind) => (["float16", "bfloat16"] as const).map((d) => [kind, d] as const)),
+    approximations.flatMap((kind) =>
+      (["float16", "bfloat16"] as const).map((d) => [kind, d] as const),
+    ),
   )("every value within 1 ulp: %s, %s", (approximate, dtype) => {
     const patterns = Uint16Array.from({ length: 2 ** 16 }, (_, i) => i);
     const x = fromBytes(new Uint8Array(patterns.buffer), { shape: [2 ** 16], dtype, device });

@@ -1,6 +1,9 @@
 import { erfc } from "@warpwright/testing";
 
-export type Approximate = "none" | "tanh" | "quick";
+/** Each is an instance of the kernel of its own. */
+export const approximations = ["none", "tanh", "quick"] as const;
+
+export type Approximate = (typeof approximations)[number];
 
 /** GELU of one element in float64, not rounded; the forms that do not cancel for negative x. */
 export function geluReference(x: number, approximate: Approximate = "none"): number {

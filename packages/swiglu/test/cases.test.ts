@@ -1,11 +1,17 @@
 // Faults that users of comparable kernels reported, by their numbers.
 import { full, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import { expectClose, roundTo, testDevices, tolerances, valuesOf } from "@warpwright/testing";
+import {
+  bitsOf,
+  expectClose,
+  roundTo,
+  testDevices,
+  tolerances,
+  valuesOf,
+} from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
-import { bitsOf, expectForm } from "../../../tooling/elementwise-suites/src/index.js";
 import { swiglu, swigluPair } from "../src/index.js";
-import { plain } from "./operations.js";
 import { swigluReference } from "./reference.js";
+import { expectEveryForm, expectSwiglu, expectSwigluPair } from "./support.js";
 
 const gptOss = { interleaved: true, limit: 7, alpha: 1.702, upOffset: 1 } as const;
 
@@ -16,7 +22,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     [7, 20],
   ])("GL-03: float16 [%i, %i], whose halves are not aligned", (rows, width) => {
     const x = randn([rows, width], { seed: 1, dtype: "float16", device });
-    expectForm(plain, plain.forms[1]!, x.chunk(2, -1));
+    expectSwiglu(x);
   });
 
   test("GL-04: gpt-oss takes turns, clamps, and adds 1 to up", async () => {
@@ -42,7 +48,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
         Tensor,
         Tensor,
       ];
-      expectForm(plain, plain.forms[0]!, [gate, up]).dispose();
+      expectSwigluPair(gate, up).dispose();
       const [g, u] = [valuesOf(gate), valuesOf(up)];
       const twice = g.map((value, i) =>
         roundTo(dtype, roundTo(dtype, swigluReference(value, 1)) * u[i]!),
@@ -72,10 +78,9 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     }
   });
 
-  test.each([352, 2112, 1056, 2736])("GL-12: %i columns, no power of two", (width) => {
+  test.each([352, 2112, 1056, 2736])("GL-12: %i columns, no power of two", async (width) => {
     for (const dtype of ["bfloat16", "float32"] as const) {
-      const operands = [1, 2].map((seed) => randn([3, width], { seed, dtype, device }));
-      for (const form of plain.forms) expectForm(plain, form, operands).dispose();
+      await expectEveryForm([3, width], { dtype, device });
     }
   });
 

@@ -1,5 +1,5 @@
-import { testLayouts } from "../../../tooling/elementwise-suites/src/index.js";
-import { clamped, plain } from "./operations.js";
+import { testLayouts } from "@warpwright/testing/vitest";
+import { instances } from "./callees.js";
 
-testLayouts(plain);
-testLayouts(clamped);
+// Less than a vector, whole vectors, a tail, and rows of several tiles.
+testLayouts(instances, { sizes: [1, 5, 8, 63, 640, 4096, 4100] });

@@ -15,6 +15,7 @@ export {
   type Place,
   randomParameter,
   type ScalarOption,
+  withOptions,
 } from "./suites/callee.js";
 export { type DescribeCudaOptions, describeCuda } from "./suites/describe-cuda.js";
 export { type FarRows, testFarRows } from "./suites/far-rows.js";

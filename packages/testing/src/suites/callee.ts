@@ -7,9 +7,12 @@ import type { TensorArgument } from "./arguments.js";
 /** Arguments by name; `options` replaces all that are passed as options. */
 export type Arguments = Record<string, unknown>;
 
-/** An option that is no tensor: a good value that is not the default, and its bounds. */
+/**
+ * An option that is no tensor: a good value that is not the default, and its bounds; `infinite` is
+ * whether it may be Infinity.
+ */
 export type ScalarOption = { required?: boolean } & (
-  | { number: number; min?: number; above?: number; integer?: boolean }
+  | { number: number; min?: number; above?: number; integer?: boolean; infinite?: boolean }
   | { word: string; of: readonly string[]; not?: readonly string[] }
   | { flag: boolean }
   | { dtype: FloatDType }
@@ -20,6 +23,8 @@ export type ScalarOption = { required?: boolean } & (
 export interface Callee {
   /** Begins its messages. */
   op: string;
+  /** Names it in the names of tests. */
+  name: string;
   /** Tensors that it reads, and those that it writes if given, in the order of their checks. */
   inputs: Readonly<Record<string, TensorArgument>>;
   outputs: Readonly<Record<string, TensorArgument>>;
@@ -43,7 +48,8 @@ export type CalleeSettings = Pick<Callee, "op" | "call"> & Partial<Callee>;
 /**
  * Declares a function for the suites that every kernel repeats.
  *
- * @param settings `positional` is by default all inputs that are no options; `first` is 1
+ * @param settings `positional` is by default all inputs that are no options; `first` is 1, and
+ *   `name` is `op`
  * @example
  * import { rmsnorm, type RmsnormOptions } from "@warpwright/rmsnorm";
  * import type { Tensor } from "@warpwright/runtime";
@@ -62,8 +68,36 @@ export function calleeOf(settings: CalleeSettings): Callee {
   const { inputs = {} } = settings;
   const positional = Object.keys(inputs).filter((name) => !inputs[name]!.isOption);
   return {
-    ...{ inputs, outputs: {}, options: {}, unknown: [], positional, first: 1, more: () => ({}) },
+    ...{ name: settings.op, inputs, outputs: {}, options: {}, unknown: [] },
+    ...{ positional, first: 1, more: () => ({}) },
     ...settings,
+  };
+}
+
+/**
+ * The function with options of its own that every call has, such as those that choose an instance
+ * of its kernel. For suites that compare its results with each other: `first` stays as it was.
+ *
+ * @example
+ * import { rmsnorm, type RmsnormOptions } from "@warpwright/rmsnorm";
+ * import type { Tensor } from "@warpwright/runtime";
+ * import { calleeOf, rows, withOptions } from "@warpwright/testing/vitest";
+ *
+ * const callee = calleeOf({
+ *   op: "rmsnorm",
+ *   inputs: { x: rows() },
+ *   outputs: { out: rows() },
+ *   call: (options: RmsnormOptions, x: Tensor) => rmsnorm(x, null, options),
+ * });
+ * console.log(withOptions(callee, { casting: "llama" }).name); // rmsnorm { casting: llama }
+ */
+export function withOptions(callee: Callee, options: Arguments): Callee {
+  const chosen = Object.entries(options).map(([name, value]) => `${name}: ${value}`);
+  return {
+    ...callee,
+    name: `${callee.name} { ${chosen.join(", ")} }`,
+    call: (given: never, ...positional: never[]) =>
+      callee.call({ ...options, ...(given as Arguments) } as never, ...positional),
   };
 }
 

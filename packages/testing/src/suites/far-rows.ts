@@ -32,7 +32,7 @@ export function testFarRows(callees: readonly Callee[], cases: readonly FarRows[
   describeCuda("beyond 2^31 elements", () => {
     const all = callees.flatMap((callee) =>
       cases.map(
-        ([name, dtype, rows, size]) => [callee.op, name, rows, size, dtype, callee] as const,
+        ([name, dtype, rows, size]) => [callee.name, name, rows, size, dtype, callee] as const,
       ),
     );
     test.each(all)("%s: %s [%i, %i]", async (_, __, rows, size, dtype, callee) => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { testDevices } from "../cuda.js";
 import { bitsOf, floatDTypes } from "../float64.js";
 import { expanded, inputLayouts, misaligned } from "../layouts.js";
-import { withCanaries } from "../poison.js";
+import { poisoned, withCanaries } from "../poison.js";
 import {
   type Callee,
   callWith,
@@ -46,7 +46,7 @@ export function testLayouts(callees: readonly Callee[], { sizes }: LayoutOptions
   describe.each(testDevices())("layouts on %s", (device) => {
     describe.each(floatDTypes)("%s", (dtype) => {
       const trials = callees.map((callee) => new Trial(callee, { dtype, device }));
-      const each = test.each(trials.map((trial) => [trial.callee.op, trial] as const));
+      const each = test.each(trials.map((trial) => [trial.callee.name, trial] as const));
 
       describe.each(inputLayouts.map(({ name, make }) => [name, make] as const))(
         "%s",
@@ -62,13 +62,15 @@ export function testLayouts(callees: readonly Callee[], { sizes }: LayoutOptions
       each("%s: nothing but the outputs is written", async (_, trial) => {
         for (const size of sizes ?? guardedSizes) await trial.expectCanaries(size);
       });
-      const inPlace = trials.filter(({ callee }) => inPlaceInput(callee) !== undefined);
-      test.each(inPlace.map((trial) => [trial.callee.op, trial] as const))(
+      const inPlace = trials.filter(({ callee }) => inPlaceInputs(callee).length > 0);
+      test.each(inPlace.map((trial) => [trial.callee.name, trial] as const))(
         "%s: parts of a fused tensor, in place, leave the others alone",
-        (_, trial) => trial.expectInPlace(),
+        async (_, trial) => {
+          for (const input of inPlaceInputs(trial.callee)) await trial.expectInPlace(input);
+        },
       );
       const shared = trials.filter(({ callee }) => namesOf(callee.inputs, "parameter").length > 0);
-      test.each(shared.map((trial) => [trial.callee.op, trial] as const))(
+      test.each(shared.map((trial) => [trial.callee.name, trial] as const))(
         "%s: a strided parameter is the dense one",
         (_, trial) => trial.expectStridedParameters(),
       );
@@ -76,10 +78,10 @@ export function testLayouts(callees: readonly Callee[], { sizes }: LayoutOptions
   });
 }
 
-/** The input of rows that the first output may be exactly. */
-function inPlaceInput(callee: Callee): string | undefined {
+/** The inputs of rows that the first output may be exactly. */
+function inPlaceInputs(callee: Callee): string[] {
   const [out] = Object.keys(callee.outputs);
-  return namesOf(callee.inputs, "rows").find((name) => mayBe(callee, out!, name));
+  return namesOf(callee.inputs, "rows").filter((name) => mayBe(callee, out!, name));
 }
 
 type Tensors = Record<string, Tensor>;
@@ -124,8 +126,8 @@ class Trial {
     }
   }
 
-  // Views of a wider tensor with 2 and 3 dimensions of rows; with 4, which do not collapse, by way
-  // of a copy.
+  // Views of a wider tensor with 2 and 3 dimensions of rows, and one of them of 1; with 4, which do
+  // not collapse, by way of a copy.
   async expectGrids(): Promise<void> {
     const outer = [2, 3, 4, 5];
     const views: ((x: Tensor) => Tensor)[] = [
@@ -133,17 +135,23 @@ class Trial {
       (x) => x.select(0, 1).transpose(0, 2),
       (x) => x.permute([3, 1, 0, 2, 4]),
       (x) => x.transpose(0, 1),
+      (x) => x.narrow(3, 0, 1).narrow(2, 1, 2),
     ];
-    const wide = this.mapRows(this.inputs(outer, 48), (x) => {
+    const widen = (x: Tensor) => {
       const beside = zeros([...x.shape.slice(0, -1), 2 * x.shape.at(-1)!], this.place);
       return beside.narrow(-1, x.shape.at(-1)!, x.shape.at(-1)!).copyFrom(x);
-    });
+    };
+    const wide = this.mapRows(this.inputs(outer, 48), widen);
     for (const view of views) {
       const inputs = this.mapRows(wide, view);
       const rows = view(zeros([...outer, 1])).shape.slice(0, -1);
       const dense = this.mapRows(inputs, (x) => x.clone());
       const plain = await this.bits(dense, this.outputs(rows, 48));
       expect(await this.bits(inputs, this.outputs(rows, 48))).toEqual(plain);
+      const outputs = this.mapRows(this.outputs(rows, 48), (out) =>
+        view(widen(poisoned([...outer, out.shape.at(-1)!], this.place))),
+      );
+      expect(await this.bits(inputs, outputs)).toEqual(plain);
     }
   }
 
@@ -196,9 +204,8 @@ class Trial {
     }
   }
 
-  async expectInPlace(): Promise<void> {
+  async expectInPlace(input: string): Promise<void> {
     const [out] = Object.keys(this.callee.outputs) as [string];
-    const input = inPlaceInput(this.callee)!;
     const inputs = this.inputs([2, 5, 4], 32);
     const [x, outer] = [inputs[input]!, [2, 5, 4]];
     const fused = randn([2, 5, 3, 4, x.shape.at(-1)!], { seed: 8, ...this.place });

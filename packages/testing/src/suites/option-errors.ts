@@ -51,7 +51,7 @@ export function testOptionErrors(
       ...more(device),
     ]);
 
-    test.each(launching.map((callee) => [callee.op, callee] as const))(
+    test.each(launching.map((callee) => [callee.name, callee] as const))(
       "%s reads each option once",
       (_, callee) => expectReadOnce(callee, device),
     );

@@ -45,7 +45,7 @@ export function testOverlaps(callees: readonly Callee[]): void {
       ]),
     );
 
-    const each = test.each(callees.map((callee) => [callee.op, callee] as const));
+    const each = test.each(callees.map((callee) => [callee.name, callee] as const));
 
     each("%s: two parts of one tensor may be an input and an output", (_, callee) => {
       const out = namesOf(callee.outputs, "rows")[0]!;

@@ -44,7 +44,7 @@ export interface Refusal {
  * });
  */
 export function testRefusals(device: Device, refusals: readonly Refusal[]): void {
-  test.each(refusals.map((refusal) => [refusal.callee.op, refusal.fault, refusal] as const))(
+  test.each(refusals.map((refusal) => [refusal.callee.name, refusal.fault, refusal] as const))(
     "%s: %s",
     (_, __, { callee, spoil, error, dtype }) => {
       const good = goodArguments(callee, device, dtype);

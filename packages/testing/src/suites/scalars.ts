@@ -2,8 +2,8 @@
 import type { Callee, ScalarOption } from "./callee.js";
 import { kindRefusals, type Refusal } from "./refusals.js";
 
-const infinite = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-const notFinite = [Number.NaN, ...infinite];
+const infinity = Number.POSITIVE_INFINITY;
+const notFinite = [Number.NaN, infinity, -infinity];
 const beyondFloat32 = [1e300, 3.5e38, Number.MAX_VALUE];
 const otherDTypes = ["int32", "int64", "uint8", "bool", "float64", "bf16", ""];
 const noDevices = ["gpu", "", "cuda:", "cuda:-1", "cuda:01", "CPU"];
@@ -64,7 +64,7 @@ type Refuse = (wanted: string, values: readonly unknown[]) => Refusal[];
 
 function numberRefusals(
   name: string,
-  { min, above, integer }: Extract<ScalarOption, { number: number }>,
+  { min, above, integer, infinite }: Extract<ScalarOption, { number: number }>,
   refuse: Refuse,
 ): Refusal[] {
   const least = min === undefined ? "" : ` of at least ${min}`;
@@ -78,9 +78,10 @@ function numberRefusals(
   const below = bound === undefined ? [] : [1e-6, 1, 1e300].map((less) => bound - less);
   if (min === 0) below.push(-Number.MIN_VALUE);
   if (above !== undefined) below.push(above);
+  const never = infinite ? notFinite.filter((value) => value !== infinity) : notFinite;
   const negative = bound === undefined ? beyondFloat32.map((value) => -value) : [];
   return [
-    ...refuse(`${name} to be a finite number${limit}`, [...notFinite, ...below]),
+    ...refuse(`${name} to be a finite number${limit}`, [...never, ...below]),
     ...refuse(`${name} to be a finite float32 number${least}`, [...beyondFloat32, ...negative]),
   ];
 }

@@ -56,14 +56,16 @@ export function testStreams(
   { shapes = defaultShapes, large = [8192, 8192] }: StreamOptions = {},
 ): void {
   describeCuda("streams, graphs and repetition", () => {
-    const each = test.each(callees.map((callee) => [callee.op, callee] as const));
+    const each = test.each(callees.map((callee) => [callee.name, callee] as const));
 
     each("XC-01, XC-03: %s in a graph, launched again with new inputs", async (_, callee) => {
       for (const shape of shapes) await expectCaptured(callee, shape);
     });
 
     test.each(
-      callees.flatMap((callee) => floatDTypes.map((dtype) => [callee.op, dtype, callee] as const)),
+      callees.flatMap((callee) =>
+        floatDTypes.map((dtype) => [callee.name, dtype, callee] as const),
+      ),
     )("%s: 50 runs give the same bits, %s", async (_, dtype, callee) => {
       for (const [rows, size] of shapes) {
         const inputs = randomInputs(callee, [rows], size, { dtype, device });

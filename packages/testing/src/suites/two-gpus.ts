@@ -52,11 +52,11 @@ export function testTwoGpus(callees: readonly Callee[], program: TwoGpuOptions):
   describeCuda(
     "two GPUs",
     () => {
-      const each = test.each(callees.map((callee) => [callee.op, callee] as const));
+      const each = test.each(callees.map((callee) => [callee.name, callee] as const));
 
       test.each(
         callees.flatMap((callee) =>
-          floatDTypes.map((dtype) => [callee.op, dtype, callee] as const),
+          floatDTypes.map((dtype) => [callee.name, dtype, callee] as const),
         ),
       )("%s: tensors of cuda:1 and of cuda:0 in turns: %s", async (_, dtype, callee) => {
         for (const size of sizes) {

@@ -1,6 +1,6 @@
 // newKernel's functions, for the suites that every kernel repeats.
 import type { Tensor } from "@warpwright/runtime";
-import { calleeOf, rows } from "@warpwright/testing/vitest";
+import { calleeOf, rows, withOptions } from "@warpwright/testing/vitest";
 import {
   type NewKernelOptions,
   type NewKernelPairOptions,
@@ -60,12 +60,7 @@ export const callees = [packed, pair];
 /** The same with gate and up elsewhere in x. */
 export const placements = [
   ...callees,
-  ...[{ gate: "last" }, { interleaved: true }, { gate: "last", interleaved: true }].map(
-    (placement) =>
-      calleeOf({
-        ...packed,
-        call: (options: NewKernelOptions, x: Tensor) =>
-          newKernel(x, { ...options, ...(placement as NewKernelOptions) }),
-      }),
+  ...[{ gate: "last" }, { interleaved: true }, { gate: "last", interleaved: true }].map((place) =>
+    withOptions(packed, place),
   ),
 ];

@@ -1,23 +1,31 @@
-import { ones, zeros } from "@warpwright/runtime";
-import { rowGeometry, testForgedCalls } from "@warpwright/testing/vitest";
+import { ones, type Tensor, zeros } from "@warpwright/runtime";
+import { type ForgedCalls, rowGeometry, testForgedCalls } from "@warpwright/testing/vitest";
 import { type Native, native } from "../src/native.js";
 import { newKernelReference } from "./reference.js";
 
-testForgedCalls({
+const call = {
   op: "newKernel",
   native: (...args: Parameters<Native["newKernelFwd"]>) => native().newKernelFwd(...args),
   first: newKernelReference(1, 1),
-  good(device) {
-    const gate = ones([4, 16], { device });
-    const up = ones([4, 16], { device });
-    const out = zeros([4, 16], { device });
-    return {
-      gate: { tensor: gate },
-      up: { tensor: up },
-      out: { tensor: out },
-      stream: { stream: device },
-      geometry: { geometry: rowGeometry([out, gate, up], []) },
-      dtype: { dtype: "float32" },
-    };
-  },
+};
+
+function good(gate: Tensor, up: Tensor | null): ReturnType<ForgedCalls["good"]> {
+  const { device } = gate;
+  const out = zeros([4, 16], { device });
+  return {
+    gate: { tensor: gate },
+    up: { tensor: up },
+    out: { tensor: out },
+    stream: { stream: device },
+    geometry: { geometry: rowGeometry([out, gate.narrow(-1, 0, 16), up], []) },
+    dtype: { dtype: "float32" },
+  };
+}
+
+testForgedCalls({
+  ...call,
+  good: (device) => good(ones([4, 16], { device }), ones([4, 16], { device })),
 });
+
+// In turns in the gate's tensor.
+testForgedCalls({ ...call, good: (device) => good(ones([4, 32], { device }), null) });
