@@ -22,6 +22,7 @@ const buildingTasks = new Set([
   "test:emulated",
   "bench",
   "stress",
+  "rehearse",
   "release",
 ]);
 const runtimeOnly = ["--filter=./packages/runtime..."];
@@ -37,6 +38,7 @@ const usages = {
   typecheck: "[arguments for turbo]",
   "new-kernel": "<name> --kind elementwise|gated|row-wise",
   changeset: "[arguments for changesets]",
+  rehearse: "[<package's folder> ...] [--keep]",
   release: "[--build] [--publish] [--rehearsal]",
 };
 /** One package's failing test must not hide another's. */
@@ -77,7 +79,7 @@ const tasks = {
 
   // Needs neither nvcc nor a GPU, nor the addons that nvcc builds.
   "test:emulated"(args) {
-    turbo("build:emulated", ["build:ts"]);
+    turbo("build:emulated", ["build:ts", ...filtersFor(args)]);
     node("test-emulated.mjs", ...args);
   },
 
@@ -127,6 +129,11 @@ const tasks = {
 
   version: () => version(programs),
 
+  rehearse(args) {
+    turbo("build", []);
+    node("../release/rehearse.mjs", ...args);
+  },
+
   release: (args) => release(args, programs),
 };
 
@@ -140,8 +147,14 @@ function turbo(task, args) {
   tool("turbo", ["run", task, `--output-logs=${logs}`, "--no-update-notifier", ...args]);
 }
 
+/** Names what the tests of the arguments need, where all arguments are paths inside packages. */
+function filtersFor(args) {
+  const folders = args.map((each) => /^(packages|tooling|docs\/examples)\/[^/]+/.exec(each)?.[0]);
+  return folders.includes(undefined) ? [] : folders.map((folder) => `--filter={./${folder}}...`);
+}
+
 function vitest(args) {
-  turbo("build", []);
+  turbo("build", filtersFor(args));
   tool("vitest", ["run", ...args]);
 }
 

@@ -64,7 +64,9 @@ async function verdict(root, folder, mutation) {
     return { passed: status === 0, why: status === 0 ? "passes" : output };
   }
   const why = /^\s*(\w*Error: .*)$/m.exec(output)?.[1] ?? output;
-  return failedTests > 0 ? { passed: true, why } : { passed: false, why: "the suite passes" };
+  return failedTests > 0
+    ? { passed: true, why }
+    : { passed: false, why: "no test of the suites notices" };
 }
 
 /** The package and the headers, where each finds what it needs. */

@@ -18,7 +18,7 @@ inline bool is_valid(const NewKernelParams& params) {
   return params.beta > 0.0f && std::isfinite(params.beta);
 }
 
-// x * sigmoid(beta * x).
+// x * sigmoid(beta * x). Without calls of libm and branches, so that the CPU's loop is vectorised.
 struct Swish {
   float rate;   // beta in powers of two
   float faded;  // from here down the sigmoid is 0 in float32
