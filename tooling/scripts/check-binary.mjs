@@ -27,8 +27,8 @@ const knownLibraries =
  * and Node's C++ interfaces, which change with every major version besides.
  */
 const refusedImports = /^(napi_create_external_(array)?buffer$|uv_|_ZN[K]?(2v8|4node))/;
-/** Of an addon; a package that needs more says so in package.json's binary.max_bytes. */
-const usualMaxBytes = 8 * 2 ** 20;
+/** Of five architectures; a package that needs more says so in package.json: binary.max_bytes. */
+const usualMaxBytes = 20 * 2 ** 20;
 
 /**
  * The problems of one package's addon, one sentence each. With architectures, in CMake's notation,
