@@ -14,8 +14,8 @@ const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
 const demo = path.join(repoRoot, "docs/examples/demo");
 
 /**
- * Build, seed and packages, by default all. 0 is the natural order; with an odd one the runtime keeps
- * freed blocks. What streams do depends on the order; races inside a kernel are found in any.
+ * Build, seed and packages, by default all. 0 is the natural order; with an odd one the runtime
+ * keeps freed blocks. What streams do depends on the order; races in a kernel are found in any.
  */
 const usualRuns = [
   ["check", "0"],
