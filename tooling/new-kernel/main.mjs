@@ -7,6 +7,13 @@ import { parseArgs } from "node:util";
 import { Failure, repoRoot, runMain } from "../scripts/lib.mjs";
 import { planKernel } from "./plan.mjs";
 
+/** Words of each kind's formula, all of which go with it. */
+const formulaWords = {
+  elementwise: "beta|swish|sigmoid|silu",
+  gated: "sigmoid",
+  "row-wise": "eps|inverse|norm|l2",
+};
+
 runMain(() => {
   const { values, positionals } = parseArgs({
     options: { kind: { type: "string" }, root: { type: "string", default: repoRoot } },
@@ -26,5 +33,7 @@ runMain(() => {
 packages/${name} builds and passes as it is. From there, as CONTRIBUTING.md has it in full:
   the formula and its tests in test/reference.ts and test/${name}.test.ts, csrc/, src/index.ts,
   then  npm test -- packages/${name}
-  and   npm run test:emulated -- packages/${name}`);
+  and   npm run test:emulated -- packages/${name}
+What is left of the formula that it came with:
+  grep -rniE "${formulaWords[values.kind]}" packages/${name}/{csrc,src,test,bench}`);
 });
