@@ -176,7 +176,8 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       const mean = odd / hiddenSize;
       const spread = Math.sqrt(1 - mean * mean);
       const wanted = signs.map((sign) => (sign - mean) / spread);
-      const tolerance = { rtol: 6e-6, ulps: dtype === "bfloat16" ? 0.5 : 0 };
+      // On the CPU 1024 squares are summed in float32, one by one where nothing is vectorised.
+      const tolerance = { rtol: 1.2e-5, ulps: dtype === "bfloat16" ? 0.5 : 0 };
       expectClose(layernorm(x, null, null, { eps, ...given }), wanted, tolerance);
       expectClose(given.rstd, [1 / scale / spread], { rtol: 1e-5, atol: 2 ** -149 });
       expectClose(given.mean, [mean * scale], { rtol: 1e-5, atol: 1e-6 * scale });
