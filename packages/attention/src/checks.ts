@@ -150,6 +150,10 @@ export function checkScalars(op: string, scalars: Scalars): void {
   checkFinite(op, "windowLeft", windowLeft, { min: -1, integer: true });
   checkFinite(op, "windowRight", windowRight, { min: -1, integer: true });
   checkFloat32(op, "softcap", softcap, 0);
+  // What float32 makes 0 of would switch the cap off.
+  if (softcap > 0 && Math.fround(softcap) === 0) {
+    throw valueError(`${op}: expected softcap to be 0, or above 0 in float32, got ${softcap}`);
+  }
 }
 
 export function checkOutDtype(op: string, dtype: unknown): asserts dtype is FloatDType {

@@ -61,9 +61,12 @@ class Writer {
     return this;
   }
 
-  /** Offset and strides along batch, heads and seqlen; zeros for null. */
+  /**
+   * Offset and strides along batch, heads and seqlen; zeros for null, and for what has no elements:
+   * rows of no columns are no memory that strides could lead through.
+   */
   rows(tensor: Operand, [batch, heads, seqlen]: readonly [number, number, number]): this {
-    if (tensor === null) return this.put(0, 0, 0, 0);
+    if (tensor === null || tensor.size === 0) return this.put(0, 0, 0, 0);
     const { offset, strides } = tensor;
     return this.put(offset, strides[batch]!, strides[heads]!, strides[seqlen]!);
   }
@@ -85,7 +88,7 @@ export function packAttention(
 
 // Columns, offset, strides. A size of 1 counts for every index: a stride of 0.
 function putMask(writer: Writer, mask: Operand): void {
-  if (mask === null) {
+  if (mask === null || mask.size === 0) {
     writer.put(0, 0, 0, 0, 0);
     return;
   }

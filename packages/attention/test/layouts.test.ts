@@ -6,6 +6,7 @@ import {
   misaligned,
   poisoned,
   testDevices,
+  valuesOf,
   withCanaries,
 } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
@@ -73,6 +74,22 @@ describe.each(testDevices())("layouts on %s", (device) => {
       const shared = attention(q, expanded(k0!, 2), expanded(v0!, 2));
       const copied = [k0, v0].map((x) => expanded(x!, 2).contiguous());
       expect(await bitsOf(shared)).toBe(await bitsOf(attention(q, copied[0]!, copied[1]!)));
+    });
+
+    test("no keys under a mask cut to no columns, wherever it lies", () => {
+      const { q, k, v } = inputs(16);
+      const cut = (mask: Tensor) => mask.narrow(-1, 3, 0);
+      const masks = [
+        cut(zeros([2, 4, 9, 7], { device, dtype: "bool" })),
+        cut(zeros([9, 7], { device })),
+        cut(zeros([1, 9, 7], { device }).expand([4, 9, 7])),
+        zeros([2, 0, 9], { device }).transpose(1, 2).unsqueeze(1),
+      ];
+      for (const mask of masks) {
+        const { out, lse } = attentionWithLse(q, k.narrow(1, 3, 0), v.narrow(1, 3, 0), { mask });
+        expect(new Set(valuesOf(out))).toEqual(new Set([0]));
+        expect(new Set(valuesOf(lse))).toEqual(new Set([-Infinity]));
+      }
     });
 
     test("sinks with a stride", async () => {

@@ -134,4 +134,11 @@ describe.each(testDevices())("mergeAttention on %s", (device) => {
     const merged = mergeAttention(out, lse, out, lse);
     expect([merged.out.shape, merged.lse.shape]).toEqual([out.shape, lse.shape]);
   });
+
+  test("rows of no columns have an lse nevertheless", () => {
+    const [out, lse] = [zeros([2, 5, 3, 0], { device }), zeros([2, 3, 5], { device })];
+    const merged = mergeAttention(out, lse, out.narrow(3, 0, 0), lse);
+    expect(merged.out.shape).toEqual(out.shape);
+    expectClose(merged.lse, new Float64Array(30).fill(Math.LN2), { atol: 1e-6 });
+  });
 });

@@ -53,7 +53,7 @@ export interface Sizes {
 }
 
 // Where a grid's limits are, see rope.h.
-const maxHeadDim = 2 ** 24;
+export const maxHeadDim = 2 ** 24;
 
 /**
  * @throws TypeError ERR_KIND, ERR_DTYPE; RangeError ERR_SHAPE, ERR_VALUE, ERR_OVERLAP; Error

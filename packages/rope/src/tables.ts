@@ -4,8 +4,10 @@ import {
   checkOptions,
   newFilled,
   parseFloatDType,
+  unsupportedError,
   valueError,
 } from "@warpwright/runtime/kernel";
+import { maxHeadDim } from "./checks.js";
 import { type Frequencies, frequenciesOf, type RopeScaling } from "./scaling.js";
 import { checkScaling } from "./scaling-checks.js";
 
@@ -42,7 +44,8 @@ const chunkElements = 2 ** 18;
  * "longrope" depend on is maxPositions.
  *
  * @returns cos and sin, each [maxPositions, dim / 2]
- * @throws TypeError ERR_KIND, ERR_DTYPE; RangeError ERR_VALUE; Error ERR_DEVICE
+ * @throws TypeError ERR_KIND, ERR_DTYPE; RangeError ERR_VALUE; Error ERR_DEVICE,
+ *   ERR_UNSUPPORTED (a dim above 2^24)
  *
  * @example
  * import { ropeTables } from "@warpwright/rope";
@@ -68,6 +71,9 @@ export function ropeTables(options: RopeTablesOptions): RopeTables {
   const { scaling, device = "cpu", dtype = "float32" } = options;
   checkFinite(op, "dim", dim, { min: 2, integer: true });
   if (dim % 2 !== 0) throw valueError(`${op}: expected dim to be even, got ${dim}`);
+  if (dim > maxHeadDim) {
+    throw unsupportedError(`${op}: expected dim of at most ${maxHeadDim}, got ${dim}`);
+  }
   checkFinite(op, "maxPositions", maxPositions, { min: 1, integer: true });
   checkFinite(op, "theta", theta, { above: 0 });
   const given = checkScaling(op, scaling, dim);

@@ -16,6 +16,7 @@ const refusals: readonly (readonly [error: string, options: object])[] = [
   ["ERR_KIND expected dim to be a number, got undefined", { dim: undefined }],
   ["ERR_VALUE expected dim to be an integer of at least 2, got 0", { dim: 0 }],
   ["ERR_VALUE expected dim to be even, got 7", { dim: 7 }],
+  ["ERR_UNSUPPORTED expected dim of at most 16777216, got 1099511627776", { dim: 2 ** 40 }],
   ["ERR_VALUE expected maxPositions to be an integer of at least 1, got 0", { maxPositions: 0 }],
   [
     "ERR_VALUE expected maxPositions to be an integer of at least 1, got 1.5",
