@@ -1,5 +1,5 @@
 import { presetWith } from "../../tooling/vitest/preset.js";
 
 export default presetWith({
-  emulated: ["golden", "cases", "attention", "merge", "layouts", "sanitized", "forged"],
+  emulated: ["golden", "cases", "attention", "merge", "layouts", "random", "sanitized", "forged"],
 });

@@ -1,5 +1,5 @@
 import { presetWith } from "../../tooling/vitest/preset.js";
 
 export default presetWith({
-  emulated: ["golden", "rope", "layouts", "cases", "sanitized", "forged"],
+  emulated: ["golden", "rope", "layouts", "cases", "random", "sanitized", "forged"],
 });
