@@ -55,7 +55,7 @@ function passes(build, seed, args) {
 // holds would be counted. On one thread, as LeakSanitizer stops at the CPU backend's parked ones.
 function hasNoLeaks() {
   console.log("\n--- emulated, asan build: leaks of the demo");
-  return succeeds(["dist/main.js", "--device", "cuda"], demo, {
+  return succeeds(["dist/main.js", "--device", "cuda", "--tokens", "2"], demo, {
     ...emulatedAddons("asan"),
     ...preloaded({ detect_leaks: 1 }),
     WARPWRIGHT_NUM_THREADS: "1",

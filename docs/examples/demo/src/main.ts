@@ -1,71 +1,97 @@
-// The main job: the kernels on a real model's tensors, checked against float64.
+// The main job: a real model by the kernels, and each kernel on its tensors against float64.
 import { parseArgs } from "node:util";
 import { type Device, defaultDevice, explain } from "@warpwright/runtime";
-import { machineLine, machineOf } from "@warpwright/testing";
-import { checkEmbedding } from "./embedding.js";
-import { loadModel } from "./model.js";
-import { type NormRow, runNorm } from "./norms.js";
+import { type FloatDType, machineLine, machineOf } from "@warpwright/testing";
+import { type Comparison, isRight } from "./check.js";
+import { Gemma } from "./gemma.js";
+import { kernels, type Recording, runKernel } from "./kernels.js";
+import { loadModel, type Model, named } from "./model.js";
+import { continuePrompt, runPrompt, type Stage } from "./run.js";
 import { table } from "./table.js";
 
-const usage = `usage: npm run demo -- [--device cpu|cuda|cuda:N]
+const mostTokens = 160; // that PyTorch recorded
 
-Loads a small language model's checkpoint, embeds its prompt, applies every layer's input norm
-to the hidden state that PyTorch recorded for it, and shows time, bandwidth and error against
-float64.`;
+const usage = `usage: npm run demo -- [--device cpu|cuda|cuda:N] [--tokens N]
 
-// The embedding is a copy, scaled by a power of two: nothing is rounded.
-const embeddingTolerance = 0;
+Runs a small language model's prompt by the kernels and compares with what PyTorch computed in
+float64, compares each kernel on the model's tensors with float64, and lets the model write N
+tokens (${mostTokens}), which have to be PyTorch's.`;
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
-    options: { device: { type: "string" }, help: { type: "boolean", short: "h" } },
+    options: {
+      device: { type: "string" },
+      tokens: { type: "string", default: `${mostTokens}` },
+      help: { type: "boolean", short: "h" },
+    },
   });
   if (values.help) {
     console.log(usage);
     return;
   }
   const device = (values.device ?? defaultDevice()) as Device;
-  const model = await loadModel(device);
+  const count = Number(values.tokens);
+  if (!(count >= 0 && count <= mostTokens)) {
+    throw new Error(`demo: expected --tokens of 0 to ${mostTokens}, got ${values.tokens}`);
+  }
+  const model = await loadModel();
+  const ids = Array.from(new TextEncoder().encode(model.prompt)); // its tokens are bytes
+  const gemma = new Gemma(model, device, ids.length + mostTokens);
   console.log(`${machineLine(machineOf(device))}\n`);
   if (values.device === undefined && device === "cpu") console.log(`${explain()}\n`);
 
-  const embedding = await checkEmbedding(model);
-  const exact = embedding.error <= embeddingTolerance;
-  console.log(
-    `prompt of ${embedding.tokens} tokens embedded: largest difference from PyTorch's hidden.0 ` +
-      `is ${embedding.error}: ${mark(exact)}\n`,
-  );
+  const { layers, stages, next } = runPrompt(gemma, model, ids);
+  const parts = [
+    printStages(stages),
+    printKernels(layers, model, device),
+    printText(model, ids, continuePrompt(gemma, next, count)),
+  ];
+  if (parts.includes(false)) throw new Error("demo: a result is not within what rounding allows");
+}
 
-  const rows: NormRow[] = [];
-  for (const dtype of ["bfloat16", "float32"] as const) {
-    for (let layer = 0; layer < model.numLayers; layer++) {
-      rows.push(await runNorm(model, layer, dtype, device));
-    }
-  }
+/** These print a part each, and return whether all of it is right. */
+function printStages(stages: readonly Stage[]): boolean {
+  const rows = stages.map((stage) => [stage.name, stage.shape.join(" x "), ...verdict(stage)]);
+  console.log(`${table(["the model in float32", "shape", ...verdictHeads], rows)}\n`);
+  return stages.every(isRight);
+}
+
+function printKernels(layers: readonly Recording[], model: Model, device: Device): boolean {
+  const dtypes: readonly FloatDType[] = ["bfloat16", "float32"];
+  const cases = kernels.flatMap((kernel) => dtypes.map((dtype) => ({ kernel, dtype })));
+  const rows = cases.map(({ kernel, dtype }) => ({
+    ...{ kernel, dtype },
+    ...runKernel(kernel, layers, model.config, { dtype, device }),
+  }));
+  const heads = ["kernel", "of each layer", "shape", "dtype", "us", ...verdictHeads];
+  const cells = rows.map((row) => [
+    ...[row.kernel.name, row.kernel.of, row.shape.join(" x "), row.dtype],
+    ...[row.microseconds.toFixed(1), ...verdict(row)],
+  ]);
+  console.log(table(heads, cells));
   console.log(
-    table(
-      ["rmsnorm", "shape", "dtype", "device", "us", "GB/s", "largest error", "of allowed", ""],
-      rows.map((row) => [
-        row.name,
-        row.shape.join(" x "),
-        row.dtype,
-        row.device,
-        row.microseconds.toFixed(2),
-        row.gbPerSecond.toFixed(2),
-        row.error.toExponential(1),
-        row.shareOfAllowed.toFixed(2),
-        mark(row.shareOfAllowed <= 1),
-      ]),
-    ),
+    "\nerror, allowed: of the element that uses most of what it is allowed, which is half an ulp" +
+      "\n                of a 16-bit dtype, always nearly reached, and float32's arithmetic\n",
   );
-  console.log(
-    "\nlargest error: against float64, as a share of the largest value" +
-      "\nof allowed: the worst element's error, as a share of what correct rounding may cost," +
-      "\n            which in 16 bits is nearly always reached",
+  return rows.every(isRight);
+}
+
+function printText(model: Model, ids: readonly number[], written: readonly number[]): boolean {
+  const expected = Array.from(
+    named(model.expected, "greedy_ids").dataSync() as BigInt64Array,
+    Number,
   );
-  if (!exact || rows.some((row) => row.shareOfAllowed > 1)) {
-    throw new Error("demo: a result is not within what rounding allows");
-  }
+  const right = [...ids, ...written].every((token, i) => token === expected[i]);
+  console.log(`${written.length} tokens written, the likeliest each; PyTorch's: ${mark(right)}\n`);
+  console.log(new TextDecoder().decode(Uint8Array.of(...ids, ...written)));
+  return right;
+}
+
+const verdictHeads = ["error", "allowed", ""];
+
+function verdict(comparison: Comparison): string[] {
+  const { error, allowed } = comparison;
+  return [error.toExponential(1), allowed.toExponential(1), mark(isRight(comparison))];
 }
 
 function mark(right: boolean): string {

@@ -1,23 +1,25 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { type Device, loadSafetensors, type Tensor } from "@warpwright/runtime";
+import { loadSafetensors, type Tensor } from "@warpwright/runtime";
 
 /** What config.json says of the model, in Hugging Face's words. */
-interface Config {
+export interface Config {
   hidden_size: number;
   num_hidden_layers: number;
+  num_attention_heads: number;
+  num_key_value_heads: number;
+  head_dim: number;
   rms_norm_eps: number;
+  rope_parameters: { rope_theta: number };
 }
 
 /** The checkpoint, and what PyTorch computed with it in float64 for one prompt. */
 export interface Model {
-  hiddenSize: number;
-  numLayers: number;
-  eps: number;
-  /** Parameters in bfloat16, on the device, by their names in the checkpoint. */
+  config: Config;
+  /** Parameters in bfloat16, on the CPU, by their names in the checkpoint. */
   weights: ReadonlyMap<string, Tensor>;
   prompt: string;
-  /** hidden.0 is the scaled embedding, hidden.i the output of layer i: (tokens, hiddenSize). */
+  /** hidden.i before layer i, hidden.5 after the last norm, logits, greedy_ids: see train.py. */
   expected: ReadonlyMap<string, Tensor>;
 }
 
@@ -27,14 +29,12 @@ function file(name: string): string {
   return fileURLToPath(new URL(name, folder));
 }
 
-export async function loadModel(device: Device): Promise<Model> {
+export async function loadModel(): Promise<Model> {
   const config = JSON.parse(readFileSync(file("config.json"), "utf8")) as Config;
-  const checkpoint = await loadSafetensors(file("model.safetensors"), { device });
+  const checkpoint = await loadSafetensors(file("model.safetensors"));
   const expected = await loadSafetensors(file("expected.safetensors"));
   return {
-    hiddenSize: config.hidden_size,
-    numLayers: config.num_hidden_layers,
-    eps: config.rms_norm_eps,
+    config,
     weights: checkpoint.tensors,
     prompt: expected.metadata["prompt"] ?? "",
     expected: expected.tensors,
