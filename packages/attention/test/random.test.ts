@@ -67,16 +67,12 @@ function drawMask(draw: Draw, scores: readonly number[], device: Device): Tensor
   const isHidden = (value: number) => value < -0.85;
   const mask = draw.oneIn(2)
     ? tensor(
-        Uint8Array.from(values, isHidden).map((hidden) => 1 - hidden),
-        {
-          ...{ shape: larger, dtype: "bool", device },
-        },
+        Uint8Array.from(values, (value) => (isHidden(value) ? 0 : 1)),
+        { shape: larger, dtype: "bool", device },
       )
     : tensor(
         values.map((value) => (isHidden(value) ? -Infinity : value)),
-        {
-          ...{ shape: larger, dtype: draw.of(dtypes), device },
-        },
+        { shape: larger, dtype: draw.of(dtypes), device },
       );
   return mask.narrow(-1, cut, last);
 }
