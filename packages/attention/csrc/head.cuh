@@ -43,14 +43,19 @@ struct Head {
   }
 };
 
-// cap tanh(score / cap). In 16 bits tanh(x) = 1 - 2 / (e^2x + 1) is exact enough: its error is that
-// of 1, and it saturates where e^2x leaves float.
+// cap tanh(x) with x = score / cap. In 16 bits tanh(x) = 1 - 2 / (e^2x + 1) is exact enough while x
+// is not small, and saturates where e^2x leaves float. Its error is that of 1, under a large cap
+// more than a score: below 1/4 it is Taylor's series, whose next term is less than 2^-21.
 template <typename T>
 __device__ float soft_capped(float score, float cap) {
   if constexpr (sizeof(T) == 4) return cap * tanhf(score / cap);
   constexpr float kLeast = 0x1p-126f;  // of smaller caps the reciprocal may be infinite
-  const float power = exp2_approx(score * (2.0f * kLog2E * reciprocal_approx(fmaxf(cap, kLeast))));
-  return cap - 2.0f * cap * reciprocal_approx(power + 1.0f);
+  const float x = score * reciprocal_approx(fmaxf(cap, kLeast));
+  const float square = x * x;
+  const float series = 1.0f / 3 - square * (2.0f / 15 - square * (17.0f / 315));
+  const float power = exp2_approx(x * (2.0f * kLog2E));
+  const float capped = cap * (1.0f - 2.0f * reciprocal_approx(power + 1.0f));
+  return fabsf(x) < 0.25f ? score - score * (square * series) : capped;
 }
 
 // The mask of one head.

@@ -115,6 +115,12 @@ describe.each(testDevices())("attention on %s", (device) => {
       expectAttention(inputs, { windowLeft: 2 ** 40, windowRight: 2 ** 31 });
     });
 
+    test.each([1e4, 1e6, 1e30, 3.4e38])("a cap of %f, far above the scores, is none", (softcap) => {
+      const inputs = randomInputs({ h: 2, sq: 33, sk: 40, d: 32 }, place);
+      const { lse } = expectAttention(inputs, { softcap });
+      expectClose(lse, valuesOf(expectAttention(inputs).lse), { atol: 1e-5 });
+    });
+
     test("outDtype, out, lse", async () => {
       const inputs = randomInputs({ b: 2, h: 2, sq: 33, sk: 40, d: 20 }, place);
       const { q, k, v } = inputs;
