@@ -52,7 +52,7 @@ async function main(): Promise<void> {
 /** These print a part each, and return whether all of it is right. */
 function printStages(stages: readonly Stage[]): boolean {
   const rows = stages.map((stage) => [stage.name, stage.shape.join(" x "), ...verdict(stage)]);
-  console.log(`${table(["the model in float32", "shape", ...verdictHeads], rows)}\n`);
+  console.log(`${table(["the model beside PyTorch's", "shape", ...verdictHeads], rows)}\n`);
   return stages.every(isRight);
 }
 
