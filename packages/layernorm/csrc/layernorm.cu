@@ -3,7 +3,7 @@
 // cluster of blocks, by its length; it is read once and kept in registers, where the mean is found
 // before the deviations from it. Only rows too long for that are read three times.
 
-#include <algorithm>
+#include <type_traits>
 
 #include "layernorm.h"
 #include "layernorm_row.cuh"
@@ -14,94 +14,110 @@
 namespace ww {
 namespace {
 
-// The large blocks ask for one at least: left the choice, the compiler spills registers for two.
-template <int kTuning>
-constexpr int kMinBlocks =
-    RowThread<kTuning>::kBlockThreads < 512 ? RowThread<kTuning>::kMinBlocks
-                                            : std::max(RowThread<kTuning>::kMinBlocks, 1);
-
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, kMinBlocks<kTuning>)
+__global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
+                                  RowThread<T, kTuning, kAligned>::kMinBlocks)
     layernorm_fwd_kernel(const LayerNormParams params) {
-  using Thread = RowThread<kTuning>;
+  using Thread = RowThread<T, kTuning, kAligned>;
   const int size = params.hidden_size;
-  const Thread thread(ceil_div(size, Vec<T>::kSize));
+  Thread thread(size);
   const int64_t num_rows = params.grid.num_rows();
+  const float inverse_size = 1.0f / static_cast<float>(size);
   typename Thread::template Reduce<Sum> row_sum;
   typename Thread::template Reduce<PairSum> row_sums;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
+    const RowIndex index = params.grid.index(row);
+    const AddedVecs<T> added(params, index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     Vec<T> h[Thread::kVecs];
-    thread.each_vec([&](int i, int vec) { h[i] = load_added<T, kAligned>(params, row, vec); });
+    added.load(thread, h);
 
-    Moments moments;
-    Pair<float> sums;
-    do {
+    const auto find = [&](auto& moments) {
       if (!moments.has_mean) {
         float sum = 0.0f;
-        thread.each_vec([&](int i, int) { sum += sum_of(moments, h[i]); });
-        moments.start(row_sum(sum), size);
+        thread.each_vec([&](int i, auto...) { sum += sum_of(moments, h[i]); });
+        moments.start(row_sum(sum), inverse_size);
       }
-      sums = {0.0f, 0.0f};
-      thread.each_vec([&](int i, int vec) {
-        const int count = size - vec * Vec<T>::kSize;
-        sums = PairSum()(sums, deviations_of<T, kAligned>(moments, h[i], count));
+      Pair<float> sums{0.0f, 0.0f};
+      thread.each_vec([&](int i, int column, auto at) {
+        sums = PairSum()(sums, deviations_of<T, at>(moments, h[i], column, size));
       });
       sums = row_sums(sums);
-    } while (!moments.settle<T>(sums.first, sums.second, size, params.eps));
-    const float rstd = rsqrtf(moments.variance);
-    if (thread.is_first()) store_stats(params, row, moments, rstd);
-
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec([&](int i, int vec) {
-      const Vec<T> y = normalize<T, kAligned>(params, moments, rstd, h[i], vec);
-      store_vec<T, kAligned>(y, out, vec, size);
-    });
+      return moments.template settle<T>(sums.first, sums.second, inverse_size, params.eps);
+    };
+    const auto write = [&](const auto& moments, auto kPlain) {
+      const float rstd = rsqrtf(moments.variance);
+      if (thread.is_first()) store_stats(params, row, moments, rstd);
+      thread.each_vec([&](int i, int column, auto at) {
+        const auto y = normalize<T, at, kPlain>(params, moments, rstd, h[i], column);
+        store_vec<T, at>(y, out, column, size);
+      });
+    };
+    Moments<Unscaled> unscaled;
+    const bool is_found = find(unscaled);
+    if (is_found && is_plain<T>(params)) {
+      write(unscaled, std::true_type{});
+    } else {
+      Moments<Scaled> scaled = unscaled.scaled();
+      if (!is_found) {
+        scaled = {};
+        while (!find(scaled)) continue;
+      }
+      write(scaled, std::false_type{});
+    }
   }
   thread.leave();
 }
 
 // A block for each row of any length; h is read again for the deviations and for the output.
 template <typename T, bool kAligned>
-__global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::kMinBlocks)
+__global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
+                                  LongRowThread<T, kAligned>::kMinBlocks)
     layernorm_fwd_long_kernel(const LayerNormParams params) {
+  using Thread = LongRowThread<T, kAligned>;
   const int size = params.hidden_size;
-  const LongRowThread thread(ceil_div(size, Vec<T>::kSize));
+  Thread thread(size);
   const int64_t num_rows = params.grid.num_rows();
-  LongRowThread::Reduce<Sum> row_sum;
-  LongRowThread::Reduce<PairSum> row_sums;
+  const float inverse_size = 1.0f / static_cast<float>(size);
+  typename Thread::template Reduce<Sum> row_sum;
+  typename Thread::template Reduce<PairSum> row_sums;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
+    const RowIndex index = params.grid.index(row);
+    const AddedVecs<T> added(params, index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     // Sums in double, since a thread may add up to 2^18 vectors.
-    Moments moments;
+    Moments<Scaled> moments;
     Pair<float> sums;
     do {
       if (!moments.has_mean) {
         double sum = 0.0;
-        thread.each_vec([&](int vec) {
+        thread.each_vec([&](int column, auto at) {
           // The first time of all, a residual is added.
-          Vec<T> h = moments.shrink == 1.0f ? load_added<T, kAligned>(params, row, vec)
-                                            : reload_added<T, kAligned>(params, row, vec);
+          Vec<T> h = moments.shrink == 1.0f ? added.template load_one<at>(column)
+                                            : added.template reload_one<at>(column);
           sum += sum_of(moments, h);
         });
-        moments.start(row_sum(static_cast<float>(sum)), size);
+        moments.start(row_sum(static_cast<float>(sum)), inverse_size);
       }
       double sum = 0.0;
       double sum_sq = 0.0;
-      thread.each_vec([&](int vec) {
-        Vec<T> h = reload_added<T, kAligned>(params, row, vec);
-        const auto part = deviations_of<T, kAligned>(moments, h, size - vec * Vec<T>::kSize);
+      thread.each_vec([&](int column, auto at) {
+        Vec<T> h = added.template reload_one<at>(column);
+        const auto part = deviations_of<T, at>(moments, h, column, size);
         sum += part.first;
         sum_sq += part.second;
       });
       sums = row_sums({static_cast<float>(sum), static_cast<float>(sum_sq)});
-    } while (!moments.settle<T>(sums.first, sums.second, size, params.eps));
+    } while (!moments.settle<T>(sums.first, sums.second, inverse_size, params.eps));
     const float rstd = rsqrtf(moments.variance);
     if (thread.is_first()) store_stats(params, row, moments, rstd);
 
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec([&](int vec) {
-      const Vec<T> h = reload_added<T, kAligned>(params, row, vec);
-      const Vec<T> y = normalize<T, kAligned>(params, moments, rstd, h, vec);
-      store_vec<T, kAligned>(y, out, vec, size);
+    thread.each_vec([&](int column, auto at) {
+      const Vec<T> h = added.template reload_one<at>(column);
+      const auto y = normalize<T, at, false>(params, moments, rstd, h, column);
+      store_vec<T, at>(y, out, column, size);
     });
   }
 }
@@ -109,7 +125,7 @@ __global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::k
 template <typename T, bool kAligned>
 cudaError_t launch_layernorm(const LayerNormParams& params, cudaStream_t stream) {
   const auto held = [](auto kTuning) { return layernorm_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T>(params, stream, held, layernorm_fwd_long_kernel<T, kAligned>);
+  return launch_rows<T, kAligned>(params, stream, held, layernorm_fwd_long_kernel<T, kAligned>);
 }
 
 }  // namespace

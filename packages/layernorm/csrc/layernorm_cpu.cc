@@ -15,7 +15,8 @@ namespace ww {
 namespace {
 
 template <typename T>
-WW_VECTORISED inline double sum_row(const T* h, int begin, int end, const Moments& moments) {
+WW_VECTORISED inline double sum_row(const T* h, int begin, int end,
+                                    const Moments<Scaled>& moments) {
   double total = 0.0;
   for (int block = begin; block < end; block += kSumBlock) {
     const int block_end = std::min(block + kSumBlock, end);
@@ -40,7 +41,8 @@ struct Deviations {
 };
 
 template <typename T>
-WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end, Moments moments) {
+WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end,
+                                               Moments<Scaled> moments) {
   Deviations total;
   for (int block = begin; block < end; block += kSumBlock) {
     const int block_end = std::min(block + kSumBlock, end);
@@ -62,7 +64,7 @@ WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end, M
 // stay.
 template <typename T, typename W, typename B>
 WW_VECTORISED inline void write_out(const T* h, const W* weight, const B* bias, T* out, int begin,
-                                    int end, Moments moments, float rstd) {
+                                    int end, Moments<Scaled> moments, float rstd) {
 #pragma omp simd
   for (int i = begin; i < end; ++i) {
     float y = moments.centred(to_float(h[i])) * rstd;
@@ -73,7 +75,7 @@ WW_VECTORISED inline void write_out(const T* h, const W* weight, const B* bias, 
 }
 
 // What there is one of for each row; returns rstd of the row shrunk and grown.
-float store_stats(const LayerNormParams& params, int64_t row, const Moments& moments) {
+float store_stats(const LayerNormParams& params, int64_t row, const Moments<Scaled>& moments) {
   const float rstd = 1.0f / std::sqrt(moments.variance);
   if (params.mean != nullptr) params.mean[row] = moments.row_mean();
   if (params.rstd != nullptr) params.rstd[row] = moments.row_rstd(rstd);
@@ -84,22 +86,22 @@ float store_stats(const LayerNormParams& params, int64_t row, const Moments& mom
 template <typename T, typename Parts>
 WW_VECTORISED inline void normalize_row(const LayerNormParams& params, int64_t row,
                                         const Parts& parts) {
-  const int size = params.hidden_size;
+  const double inverse_size = 1.0 / params.hidden_size;
   const AddedRow<T> added(params, row);
   parts.each([&](int begin, int end) WW_VECTORISED { added.add(begin, end); });
 
-  Moments moments;
+  Moments<Scaled> moments;
   Deviations deviations;
   do {
     if (!moments.has_mean) {
       moments.start(parts.sum([&](int begin, int end)
                                   WW_VECTORISED { return sum_row(added.h, begin, end, moments); }),
-                    size);
+                    inverse_size);
     }
     deviations = parts.sum([&](int begin, int end) WW_VECTORISED {
       return sum_deviations(added.h, begin, end, moments);
     });
-  } while (!moments.settle<T>(deviations.sum, deviations.squares, size, params.eps));
+  } while (!moments.settle<T>(deviations.sum, deviations.squares, inverse_size, params.eps));
   const float rstd = store_stats(params, row, moments);
 
   T* out = params.out.row<T>(params.grid, row);

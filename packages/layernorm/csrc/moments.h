@@ -15,17 +15,31 @@ inline constexpr float kShrink = 0x1p-80f;
 inline constexpr float kGrow = 0x1p96f;
 inline constexpr float kFaded = 0x1p-100f;
 
+// The powers of two, and their absence for rows that do not need them, which nearly all are.
+struct Scaled {
+  float shrink = 1.0f;
+  float grow = 1.0f;
+};
+struct Unscaled {
+  static constexpr float shrink = 1.0f;
+  static constexpr float grow = 1.0f;
+};
+
 // To be used as
 //
 //   do {
-//     if (!moments.has_mean) moments.start(<sum of shrunk(x)>, size);
-//   } while (!moments.settle<T>(<sum of deviation(x)>, <sum of its square, grown>, size, eps));
+//     if (!moments.has_mean) moments.start(<sum of shrunk(x)>, inverse_size);
+//   } while (!moments.settle<T>(<sum of deviation(x)>, <sum of its square, grown>,
+//                                inverse_size, eps));
+//
+// of which Unscaled makes one attempt.
 //
 // The deviations' own mean corrects the first, whose rounding is large beside a small spread, and
 // the variance: Chan, Golub and LeVeque, 1983, "Algorithms for Computing the Sample Variance".
-struct Moments {
-  float shrink = 1.0f;
-  float grow = 1.0f;
+template <typename Scales>
+struct Moments : Scales {
+  using Scales::grow;
+  using Scales::shrink;
   float mean = 0.0f;        // of the shrunk row, rounded
   float correction = 0.0f;  // mean of the deviations from that
   float variance = 0.0f;    // of the row, shrunk and grown, plus eps
@@ -40,19 +54,24 @@ struct Moments {
   WW_HOST_DEVICE float row_mean() const { return mean / shrink + correction / shrink; }
   WW_HOST_DEVICE float row_rstd(float rstd) const { return rstd * (shrink * grow); }
 
+  // What Unscaled found, for those who take Scaled.
+  WW_HOST_DEVICE Moments<Scaled> scaled() const {
+    return {{}, mean, correction, variance, has_mean, recentred};
+  }
+
   template <typename Real>
-  WW_HOST_DEVICE void start(Real sum, int size) {
-    mean = static_cast<float>(sum / static_cast<Real>(size));
+  WW_HOST_DEVICE void start(Real sum, Real inverse_size) {
+    mean = static_cast<float>(sum * inverse_size);
     has_mean = true;
   }
 
   // Takes the row's sums; false if they have to be formed again. Real: what they were summed in.
   template <typename T, typename Real>
-  WW_HOST_DEVICE bool settle(Real sum, Real sum_sq, int size, float eps) {
+  WW_HOST_DEVICE bool settle(Real sum, Real sum_sq, Real inverse_size, float eps) {
     constexpr float kLargest = 0x1.fffffep127f;
-    const Real offset = sum / static_cast<Real>(size);
+    const Real offset = sum * inverse_size;
     const Real offset_sq = (offset * grow) * (offset * grow);
-    Real spread = sum_sq / static_cast<Real>(size) - offset_sq;
+    Real spread = sum_sq * inverse_size - offset_sq;
     if (spread < 0) spread = 0;
     const float scale = shrink * grow;
     correction = static_cast<float>(offset);
@@ -60,23 +79,24 @@ struct Moments {
 
     constexpr bool kScales = !std::is_same_v<T, float16>;  // whose squares all are floats
     // Negated, for a NaN that came of infinities; a row that has one itself stays NaN.
-    if (kScales && !(variance <= kLargest) && shrink == 1.0f) {
-      *this = {.shrink = kShrink};
-      return false;
-    }
+    const bool overflows = kScales && !(variance <= kLargest) && shrink == 1.0f;
     // The correction outweighs the spread, which lost digits to it. From a mean that is the nearest
     // float it cannot: values on the floats' grid spread by more. Equal values are centred exactly.
-    if (offset_sq > spread && !recentred) {
-      mean += correction;
-      recentred = true;
-      return false;
-    }
+    const bool is_off_centre = offset_sq > spread && !recentred;
     // Also equal values that were shrunk, beside which eps fades.
-    if (kScales && variance < kFaded && grow == 1.0f) {
-      grow = kGrow;
-      return false;
+    const bool fades = kScales && variance < kFaded && grow == 1.0f;
+    if constexpr (std::is_same_v<Scales, Scaled>) {
+      if (overflows) {
+        *this = {};
+        shrink = kShrink;
+      } else if (is_off_centre) {
+        mean += correction;
+        recentred = true;
+      } else if (fades) {
+        grow = kGrow;
+      }
     }
-    return true;
+    return !(overflows || is_off_centre || fades);
   }
 };
 

@@ -1,4 +1,4 @@
 import { testLayouts } from "@warpwright/testing/vitest";
 import { functions } from "./callees.js";
 
-testLayouts(functions);
+testLayouts(functions, { sumsByAlignment: true });

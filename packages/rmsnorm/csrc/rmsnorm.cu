@@ -3,6 +3,8 @@
 // cluster of blocks, by its length; it is read once and kept in registers. Only rows too long for
 // that are read twice.
 
+#include <type_traits>
+
 #include "rmsnorm.h"
 #include "rmsnorm_row.cuh"
 #include "warpwright/dispatch.h"
@@ -12,69 +14,86 @@ namespace ww {
 namespace {
 
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, RowThread<kTuning>::kMinBlocks)
+__global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
+                                  RowThread<T, kTuning, kAligned>::kMinBlocks)
     rmsnorm_fwd_kernel(const RmsNormParams params) {
-  using Thread = RowThread<kTuning>;
-  const Thread thread(ceil_div(params.hidden_size, Vec<T>::kSize));
+  using Thread = RowThread<T, kTuning, kAligned>;
+  Thread thread(params.hidden_size);
   const int64_t num_rows = params.grid.num_rows();
+  const float inverse_size = 1.0f / static_cast<float>(params.hidden_size);
   typename Thread::template Reduce<Sum> row_sum;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
+    const RowIndex index = params.grid.index(row);
+    const AddedVecs<T> added(params, index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     Vec<T> h[Thread::kVecs];
-    thread.each_vec([&](int i, int vec) { h[i] = load_added<T, kAligned>(params, row, vec); });
+    added.load(thread, h);
 
     float sum_sq = 0.0f;
-    thread.each_vec([&](int i, int) { sum_sq += sum_squares(h[i], 1.0f); });
-    float mean_sq = mean_square(params, row_sum(sum_sq), 1.0f);
+    thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(h[i], 1.0f); });
+    float mean_sq = mean_square(params, row_sum(sum_sq), 1.0f, inverse_size);
     const float scaling = rescaling_of<T>(mean_sq);
     if (scaling != 1.0f) {
       sum_sq = 0.0f;
-      thread.each_vec([&](int i, int) { sum_sq += sum_squares(h[i], scaling); });
-      mean_sq = mean_square(params, row_sum(sum_sq), scaling);
+      thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(h[i], scaling); });
+      mean_sq = mean_square(params, row_sum(sum_sq), scaling, inverse_size);
     }
     const float rstd = rsqrtf(mean_sq);
     if (thread.is_first() && params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
 
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec([&](int i, int vec) {
-      const Vec<T> y = normalize<T, kAligned>(params, h[i], vec, scaling, rstd);
-      store_vec<T, kAligned>(y, out, vec, params.hidden_size);
-    });
+    const auto write = [&](auto kPlain) {
+      thread.each_vec([&](int i, int column, auto at) {
+        const auto y = normalize<T, at, kPlain>(params, h[i], column, scaling, rstd);
+        store_vec<T, at>(y, out, column, params.hidden_size);
+      });
+    };
+    if (is_plain<T>(params))
+      write(std::true_type{});
+    else
+      write(std::false_type{});
   }
   thread.leave();
 }
 
 // A block for each row of any length; h is read again for the output.
 template <typename T, bool kAligned>
-__global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::kMinBlocks)
+__global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
+                                  LongRowThread<T, kAligned>::kMinBlocks)
     rmsnorm_fwd_long_kernel(const RmsNormParams params) {
-  const LongRowThread thread(ceil_div(params.hidden_size, Vec<T>::kSize));
+  using Thread = LongRowThread<T, kAligned>;
+  Thread thread(params.hidden_size);
   const int64_t num_rows = params.grid.num_rows();
-  LongRowThread::Reduce<Sum> row_sum;
+  const float inverse_size = 1.0f / static_cast<float>(params.hidden_size);
+  typename Thread::template Reduce<Sum> row_sum;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
+    const RowIndex index = params.grid.index(row);
+    const AddedVecs<T> added(params, index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     // In double, since a thread may add up to 2^18 vectors.
     double sum_sq = 0.0;
-    thread.each_vec([&](int vec) {
-      Vec<T> h = load_added<T, kAligned>(params, row, vec);
+    thread.each_vec([&](int column, auto at) {
+      Vec<T> h = added.template load_one<at>(column);
       sum_sq += sum_squares(h, 1.0f);
     });
-    float mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), 1.0f);
+    float mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), 1.0f, inverse_size);
     const float scaling = rescaling_of<T>(mean_sq);
     if (scaling != 1.0f) {
       sum_sq = 0.0;
-      thread.each_vec([&](int vec) {
-        Vec<T> h = reload_added<T, kAligned>(params, row, vec);
+      thread.each_vec([&](int column, auto at) {
+        Vec<T> h = added.template reload_one<at>(column);
         sum_sq += sum_squares(h, scaling);
       });
-      mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), scaling);
+      mean_sq = mean_square(params, row_sum(static_cast<float>(sum_sq)), scaling, inverse_size);
     }
     const float rstd = rsqrtf(mean_sq);
     if (thread.is_first() && params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
 
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec([&](int vec) {
-      const Vec<T> h = reload_added<T, kAligned>(params, row, vec);
-      const Vec<T> y = normalize<T, kAligned>(params, h, vec, scaling, rstd);
-      store_vec<T, kAligned>(y, out, vec, params.hidden_size);
+    thread.each_vec([&](int column, auto at) {
+      const Vec<T> h = added.template reload_one<at>(column);
+      const auto y = normalize<T, at, false>(params, h, column, scaling, rstd);
+      store_vec<T, at>(y, out, column, params.hidden_size);
     });
   }
 }
@@ -82,7 +101,7 @@ __global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::k
 template <typename T, bool kAligned>
 cudaError_t launch_rmsnorm(const RmsNormParams& params, cudaStream_t stream) {
   const auto held = [](auto kTuning) { return rmsnorm_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T>(params, stream, held, rmsnorm_fwd_long_kernel<T, kAligned>);
+  return launch_rows<T, kAligned>(params, stream, held, rmsnorm_fwd_long_kernel<T, kAligned>);
 }
 
 }  // namespace

@@ -23,42 +23,47 @@ __device__ float sum_squares(Vec<T>& h, float scaling) {
   return sum;
 }
 
-// weight + weight_offset in float; in llama casting rounded to T.
-template <typename T, bool kAligned>
-__device__ void load_scale(const RmsNormParams& params, int vec, float (&scale)[Vec<T>::kSize]) {
-  load_param<T, kAligned>(params.weight, params.weight_dtype, vec, params.hidden_size, scale);
-#pragma unroll
-  for (int j = 0; j < Vec<T>::kSize; ++j) {
-    scale[j] += params.weight_offset;
-    if (params.casting == RmsNormCasting::llama) scale[j] = to_float(from_float<T>(scale[j]));
-  }
+// Whether a weight, if there is one, is of T and the casting plain, as they mostly are. Known in
+// advance, it saves instructions at each vector.
+template <typename T>
+__device__ bool is_plain(const RmsNormParams& params) {
+  return params.casting == RmsNormCasting::f32 &&
+         (params.weight == nullptr || is_of<T>(params.weight_dtype));
 }
 
-// rstd is that of the row times scaling^2.
-template <typename T, bool kAligned>
-__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int vec, float scaling,
+// rstd is that of the row times scaling^2. In llama casting the first product and the weight plus
+// weight_offset are rounded to T.
+template <typename T, VecAt kAt, bool kPlain>
+__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int column, float scaling,
                             float rstd) {
   constexpr int kSize = Vec<T>::kSize;
+  const bool is_llama = !kPlain && params.casting == RmsNormCasting::llama;
+  const auto rounded = [](float value) { return to_float(from_float<T>(value)); };
   float y[kSize];
   h.to_floats(y);
 #pragma unroll
   for (int j = 0; j < kSize; ++j) {
     y[j] = (y[j] * scaling) * (rstd * scaling);
-    if (params.casting == RmsNormCasting::llama) y[j] = to_float(from_float<T>(y[j]));
+    if (is_llama) y[j] = rounded(y[j]);
   }
   if (params.weight != nullptr) {
-    float scale[kSize];
-    load_scale<T, kAligned>(params, vec, scale);
+    float weight[kSize];
+    load_param<T, kAt, kPlain>(params.weight, params.weight_dtype, column, params.hidden_size,
+                               weight);
 #pragma unroll
-    for (int j = 0; j < kSize; ++j) y[j] *= scale[j];
+    for (int j = 0; j < kSize; ++j) {
+      const float scale = weight[j] + params.weight_offset;
+      y[j] *= is_llama ? rounded(scale) : scale;
+    }
   }
   return Vec<T>::from_floats(y);
 }
 
 // mean(h^2) + eps, of the row times scaling^2.
-__device__ inline float mean_square(const RmsNormParams& params, float sum_sq, float scaling) {
+__device__ inline float mean_square(const RmsNormParams& params, float sum_sq, float scaling,
+                                    float inverse_size) {
   const float square = scaling * scaling;
-  return sum_sq / static_cast<float>(params.hidden_size) + params.eps * square * square;
+  return sum_sq * inverse_size + params.eps * square * square;
 }
 
 // 1, or what the row's squares have to be summed again with. No square of a float16 needs it.

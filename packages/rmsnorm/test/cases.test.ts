@@ -48,10 +48,13 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     "RN-07: the tail of a row stays in its row, 50 times alike: hidden size %i",
     async (hiddenSize) => {
       const x = randn([7, hiddenSize], { seed: 0, ...fp16 });
-      const first = await bitsOf(expectRmsnorm(x, null));
+      const wanted = rmsnormReference(valuesOf(x), null, hiddenSize, "float16");
       for (const rowGuard of [0, 1, 8]) {
         const guarded = withCanaries(x.shape, { rowGuard, ...fp16 });
-        for (let run = 0; run < (isEmulated ? 2 : 50); run++) {
+        rmsnorm(x, null, { out: guarded.tensor });
+        const first = await bitsOf(guarded.tensor);
+        expectClose(guarded.tensor, wanted.out, tolerances.roundedOnce.float16);
+        for (let run = 1; run < (isEmulated ? 2 : 50); run++) {
           rmsnorm(x, null, { out: guarded.tensor });
           expect(await bitsOf(guarded.tensor)).toBe(first);
         }
@@ -87,14 +90,17 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     const x = randn([rows, columns], { seed: 1, ...bf16 });
     const residual = randn([rows, columns], { seed: 2, ...bf16 });
     const weight = randomParameter([columns], bf16);
-    const aligned = await bitsOf(addRmsnorm(x, residual, weight).out);
+    const plain = addRmsnorm(x, residual, weight).out;
+    const aligned = await bitsOf(plain);
     for (const offset of [1, 2, 3, 4, 5, 6, 7]) {
       for (const off of [0, 1, 2, 3]) {
         const at = (which: number) => (which === off ? offset : 0);
         const { out } = addRmsnorm(place(x, at(0)), place(residual, at(1)), place(weight, at(2)), {
           out: place(x, at(3)),
         });
-        expect(await bitsOf(out)).toBe(aligned);
+        // Where out is elsewhere, a GPU cuts its rows elsewhere and sums them in another order.
+        if (off === 3) expectClose(out, valuesOf(plain), tolerances.reduction.bfloat16);
+        else expect(await bitsOf(out)).toBe(aligned);
       }
     }
   });

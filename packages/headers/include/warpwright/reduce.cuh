@@ -32,27 +32,31 @@ struct Max {
   __device__ float operator()(float a, float b) const { return a > b || a != a ? a : b; }
 };
 
-__device__ inline float shuffle_xor(float x, int mask) {
-  return __shfl_xor_sync(kFullWarp, x, mask);
+__device__ inline float shuffle_xor(float x, int mask, unsigned lanes = kFullWarp) {
+  return __shfl_xor_sync(lanes, x, mask);
 }
-__device__ inline Pair<float> shuffle_xor(Pair<float> x, int mask) {
-  return {shuffle_xor(x.first, mask), shuffle_xor(x.second, mask)};
+__device__ inline Pair<float> shuffle_xor(Pair<float> x, int mask, unsigned lanes = kFullWarp) {
+  return {shuffle_xor(x.first, mask, lanes), shuffle_xor(x.second, mask, lanes)};
 }
 
-// All lanes take part; every lane gets the result.
-template <typename Op>
+// Over each kLanes neighbouring lanes, a power of two: all of them take part and get the result,
+// while the warp's others may be elsewhere.
+template <typename Op, int kLanes = kWarpSize>
 __device__ inline auto warp_reduce(typename Op::Value x, Op op = {}) {
+  unsigned lanes = kFullWarp;
+  if constexpr (kLanes < kWarpSize)
+    lanes = ((1u << kLanes) - 1) << threadIdx.x % kWarpSize / kLanes * kLanes;
 #pragma unroll
-  for (int offset = kWarpSize / 2; offset > 0; offset /= 2) x = op(x, shuffle_xor(x, offset));
+  for (int offset = kLanes / 2; offset > 0; offset /= 2) x = op(x, shuffle_xor(x, offset, lanes));
   return x;
 }
 
 // warp_reduce with the interface of the classes below.
-template <typename Op>
+template <typename Op, int kLanes = kWarpSize>
 class WarpReduce {
  public:
   using Value = typename Op::Value;
-  __device__ Value operator()(Value x) { return warp_reduce<Op>(x); }
+  __device__ Value operator()(Value x) { return warp_reduce<Op, kLanes>(x); }
 };
 
 // Reductions over a block of kThreads threads, one barrier each. An object may be used again at

@@ -11,125 +11,12 @@
 
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
-#include "warpwright/reduce.cuh"
+#include "warpwright/row_thread.cuh"
 #include "warpwright/row_vec.cuh"
 
 namespace ww {
 
-// Threads for a row of up to threads * vecs vectors of 16 bytes, `vecs` of them in each thread's
-// registers, or that many in each block of a cluster; the first that holds the row is taken. The
-// choice depends on the row's length alone, so a row's result does not depend on how many rows
-// there are. 32 threads need no barrier; 16 vectors take half of the 128 registers that 512 threads
-// leave each. min_blocks holds the compiler to registers for so many blocks on a multiprocessor, 0
-// leaves it the choice.
-struct RowTuning {
-  int threads;
-  int vecs;
-  bool clustered = false;
-  int min_blocks = 0;
-};
-inline constexpr RowTuning kRowTunings[] = {
-    {32, 1},  {32, 2},  {32, 4},           {32, 8},           {128, 4}, {256, 4},
-    {256, 8}, {512, 8}, {512, 4, true, 2}, {512, 8, true, 1}, {512, 16}};
-inline constexpr int kNumRowTunings = std::size(kRowTunings);
-// The last that neither needs clusters nor is in their stead, and the first that does.
-inline constexpr int kLongestOneBlock = 7;
-inline constexpr int kFirstClustered = 8;
-static_assert(kRowTunings[kFirstClustered].clustered && !kRowTunings[kLongestOneBlock].clustered);
 inline constexpr int kMaxRowCluster = 8;  // the largest that every device with clusters grants
-
-// A thread of the kernel for kRowTunings[kTuning], and the vectors of a row that it holds:
-//
-//   const RowThread<kTuning> thread(num_vecs);
-//   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
-//     Vec<T> h[thread.kVecs];
-//     thread.each_vec([&](int i, int vec) { h[i] = … });
-//   }
-//   thread.leave();
-template <int kTuning>
-class RowThread {
-  static constexpr int kThreads = kRowTunings[kTuning].threads;
-  static constexpr int kMinBlockThreads = 128;
-
- public:
-  static constexpr int kVecs = kRowTunings[kTuning].vecs;
-  static constexpr bool kClustered = kRowTunings[kTuning].clustered;
-  static constexpr int kRowsPerBlock =
-      kThreads < kMinBlockThreads ? kMinBlockThreads / kThreads : 1;
-  static constexpr int kBlockThreads = kRowsPerBlock * kThreads;
-  static constexpr int kMinBlocks = kRowTunings[kTuning].min_blocks;
-
-  // Reduces over all threads of the row.
-  template <typename Op>
-  using Reduce = std::conditional_t<
-      kThreads == kWarpSize, WarpReduce<Op>,
-      std::conditional_t<kClustered, ClusterReduce<Op, kThreads>, BlockReduce<Op, kThreads>>>;
-
-  // num_vecs: of a row.
-  __device__ explicit RowThread(int num_vecs) : num_vecs_(num_vecs) {
-    const int blocks_per_row = kClustered ? cluster_size() : 1;
-    num_threads_ = kThreads * blocks_per_row;
-    thread_ = threadIdx.x % kThreads + (kClustered ? cluster_rank() * kThreads : 0);
-    row_stride = gridDim.x / blocks_per_row * int64_t{kRowsPerBlock};
-    first_row = blockIdx.x / blocks_per_row * int64_t{kRowsPerBlock} + threadIdx.x / kThreads;
-  }
-
-  // f(i, vec) for each vector of the row that is this thread's: its i-th, the row's vec-th.
-  template <typename F>
-  __device__ void each_vec(F&& f) const {
-    // Opaque in a cluster, where the compiler would keep each `vec` in a register between loops.
-    int first = thread_;
-    if constexpr (kClustered) asm volatile("" : "+r"(first));
-#pragma unroll
-    for (int i = 0; i < kVecs; ++i) {
-      const int vec = i * num_threads_ + first;
-      if (vec < num_vecs_) f(i, vec);
-    }
-  }
-
-  // Whether this thread writes what there is one of for each row.
-  __device__ bool is_first() const { return thread_ == 0; }
-
-  // To be called after the last row: peers may still be reading this block's part of a sum.
-  __device__ void leave() const {
-    if constexpr (kClustered) cluster_sync();
-  }
-
-  int64_t first_row;
-  int64_t row_stride;
-
- private:
-  int num_vecs_;
-  int num_threads_;
-  int thread_;
-};
-
-// A thread of the kernel for rows that no tuning holds, a block for each; vectors are loaded again
-// each time.
-class LongRowThread {
- public:
-  static constexpr int kBlockThreads = 1024;
-  static constexpr int kMinBlocks = 1;  // two would leave a thread 32 registers
-
-  template <typename Op>
-  using Reduce = BlockReduce<Op, kBlockThreads>;
-
-  __device__ explicit LongRowThread(int num_vecs)
-      : first_row(blockIdx.x), row_stride(gridDim.x), num_vecs_(num_vecs) {}
-
-  template <typename F>
-  __device__ void each_vec(F&& f) const {
-    for (int vec = threadIdx.x; vec < num_vecs_; vec += kBlockThreads) f(vec);
-  }
-
-  __device__ bool is_first() const { return threadIdx.x == 0; }
-
-  int64_t first_row;
-  int64_t row_stride;
-
- private:
-  int num_vecs_;
-};
 
 // Whether every row of every tensor begins at a 16-byte boundary and ends at one, and parameters
 // begin at one.
@@ -163,34 +50,44 @@ inline int row_tuning(int num_vecs, bool clusters) {
   return static_cast<int>(std::ranges::find_if(kRowTunings, holds_row) - std::begin(kRowTunings));
 }
 
+// The same for the current device. Clusters need code that was compiled for them.
+template <typename Held>
+cudaError_t choose_tuning(int num_vecs, const Held& held, int& tuning) {
+  tuning = row_tuning(num_vecs, true);
+  if (tuning == kNumRowTunings) return cudaSuccess;
+  return dispatch_index<kNumRowTunings>(tuning, [&](auto kTuning) {
+    if (!kRowTunings[decltype(kTuning)::value].clustered) return cudaSuccess;
+    const auto* kernel = reinterpret_cast<const void*>(held(kTuning));
+    bool clusters = false;
+    if (const cudaError_t status = supports_clusters(kernel, clusters)) return status;
+    if (!clusters) tuning = row_tuning(num_vecs, false);
+    return cudaSuccess;
+  });
+}
+
 }  // namespace detail
 
 // Starts held(kTuning), the kernel for rows in registers, with the tuning for params.hidden_size
 // elements of T, or `longer`, the kernel for rows that no tuning holds. kTuning is a
 // std::integral_constant.
-template <typename T, RowParams P, typename Held>
+template <typename T, bool kAligned, RowParams P, typename Held>
 cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void (*longer)(P)) {
-  const int num_vecs = ceil_div(params.hidden_size, Vec<T>::kSize);
-  constexpr RowTuning kOneBlock = kRowTunings[kLongestOneBlock];
-  bool clusters = false;
-  if (num_vecs > kOneBlock.threads * kOneBlock.vecs) {
-    const auto kernel = held(std::integral_constant<int, kFirstClustered>{});
-    const auto* function = reinterpret_cast<const void*>(kernel);
-    if (const cudaError_t status = supports_clusters(function, clusters)) return status;
-  }
-  const int tuning = detail::row_tuning(num_vecs, clusters);
+  const int num_vecs = std::max(params.hidden_size / Vec<T>::kSize, 1);
+  const int64_t num_rows = params.grid.num_rows();
+  int tuning = 0;
+  if (const cudaError_t status = detail::choose_tuning(num_vecs, held, tuning)) return status;
   if (tuning == kNumRowTunings)
     return launch(longer,
-                  {.grid = detail::row_blocks(params.grid.num_rows(), 1),
-                   .block = LongRowThread::kBlockThreads,
+                  {.grid = detail::row_blocks(num_rows, 1),
+                   .block = LongRowThread<T, kAligned>::kBlockThreads,
                    .stream = stream},
                   params);
   return dispatch_index<kNumRowTunings>(tuning, [&](auto kTuning) {
-    using Thread = RowThread<decltype(kTuning)::value>;
+    using Thread = RowThread<T, decltype(kTuning)::value, kAligned>;
     constexpr RowTuning kTuned = kRowTunings[decltype(kTuning)::value];
     const unsigned blocks_per_row = ceil_div(num_vecs, kTuned.threads * kTuned.vecs);
     const int cluster = static_cast<int>(std::bit_ceil(blocks_per_row));
-    const int64_t groups = ceil_div<int64_t>(params.grid.num_rows(), Thread::kRowsPerBlock);
+    const int64_t groups = ceil_div<int64_t>(num_rows, Thread::kRowsPerBlock);
     return launch(held(kTuning),
                   {.grid = detail::row_blocks(groups, cluster),
                    .block = Thread::kBlockThreads,

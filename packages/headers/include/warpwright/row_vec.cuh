@@ -1,5 +1,5 @@
-// The steps on one 16-byte vector of a row that row-wise kernels have in common. kAligned: every
-// row of every tensor begins and ends at a 16-byte boundary.
+// The steps on one 16-byte vector of a row that row-wise kernels have in common. A vector is named
+// by the column of its first element.
 #pragma once
 
 #include <type_traits>
@@ -9,74 +9,122 @@
 
 namespace ww {
 
-// Elements behind the row's end are 0.
-template <typename T, bool kAligned>
-__device__ Vec<T> load_vec(const T* row, int vec, int hidden_size) {
-  const T* ptr = row + vec * Vec<T>::kSize;
-  const int count = hidden_size - vec * Vec<T>::kSize;
-  if constexpr (kAligned) return Vec<T>::load(ptr);
-  return count >= Vec<T>::kSize ? Vec<T>::load_misaligned(ptr)
-                                : Vec<T>::load_tail(ptr, count, from_float<T>(0.0f));
+// Where a vector is in its row:
+enum class VecAt {
+  boundary,  // begins at a 16-byte boundary, in every tensor and parameter, and ends in the row
+  inside,    // ends in the row
+  edge,      // reaches beyond one of the row's ends, or both
+};
+
+// Elements outside the row are 0.
+template <typename T, VecAt kAt>
+__device__ Vec<T> load_vec(const T* row, int column, int hidden_size) {
+  const T* ptr = row + column;
+  if constexpr (kAt == VecAt::boundary) return Vec<T>::load(ptr);
+  if constexpr (kAt == VecAt::inside) {
+    const int skew = vec_skew(ptr);
+    if (skew == 0) return Vec<T>::load(ptr);
+    const int begin = column - skew;  // of the two vectors that it lies across
+    if (begin >= 0 && begin + 2 * Vec<T>::kSize <= hidden_size) return Vec<T>::load_across(ptr);
+  }
+  return Vec<T>::load_range(ptr, -column, hidden_size - column, from_float<T>(0.0f));
 }
 
-template <typename T, bool kAligned>
-__device__ void store_vec(const Vec<T>& values, T* row, int vec, int hidden_size) {
-  T* ptr = row + vec * Vec<T>::kSize;
-  const int count = hidden_size - vec * Vec<T>::kSize;
-  if constexpr (kAligned)
+template <typename T, VecAt kAt>
+__device__ void store_vec(const Vec<T>& values, T* row, int column, int hidden_size) {
+  T* ptr = row + column;
+  if (kAt == VecAt::boundary || (kAt == VecAt::inside && is_vec_aligned(ptr)))
     values.store(ptr);
-  else if (count >= Vec<T>::kSize)
-    values.store_misaligned(ptr);
   else
-    values.store_tail(ptr, count);
+    values.store_range(ptr, -column, hidden_size - column);
 }
 
-// One vector of h = x, or of h = x + residual rounded, which is also written to residual_out. To
-// be called once for each vector: residual_out may be x or residual itself.
-template <typename T, bool kAligned, AddedRowParams P>
-__device__ Vec<T> load_added(const P& params, int64_t row, int vec) {
-  const int n = params.hidden_size;
-  const auto x = load_vec<T, kAligned>(params.x.template row<const T>(params.grid, row), vec, n);
-  if (params.residual.data == nullptr) return x;
-
-  const auto residual =
-      load_vec<T, kAligned>(params.residual.template row<const T>(params.grid, row), vec, n);
+// x + residual, rounded.
+template <typename T>
+__device__ Vec<T> added(const Vec<T>& x, const Vec<T>& residual) {
   float sum[Vec<T>::kSize];
   float addend[Vec<T>::kSize];
   x.to_floats(sum);
   residual.to_floats(addend);
 #pragma unroll
   for (int j = 0; j < Vec<T>::kSize; ++j) sum[j] += addend[j];
-  const Vec<T> h = Vec<T>::from_floats(sum);
-  store_vec<T, kAligned>(h, params.residual_out.template row<T>(params.grid, row), vec, n);
-  return h;
+  return Vec<T>::from_floats(sum);
 }
 
-// The same vector again, after load_added.
-template <typename T, bool kAligned, AddedRowParams P>
-__device__ Vec<T> reload_added(const P& params, int64_t row, int vec) {
-  const Rows& h = params.residual.data == nullptr ? params.x : params.residual_out;
-  return load_vec<T, kAligned>(h.row<const T>(params.grid, row), vec, params.hidden_size);
+// One row of h = x, or of h = x + residual rounded, which is also written to residual_out.
+template <typename T>
+class AddedVecs {
+ public:
+  template <AddedRowParams P>
+  __device__ AddedVecs(const P& params, const RowIndex& index)
+      : x_(params.x.template row<const T>(index)),
+        size_(params.hidden_size),
+        adds_(params.residual.data != nullptr) {
+    if (!adds_) return;
+    residual_ = params.residual.template row<const T>(index);
+    residual_out_ = params.residual_out.template row<T>(index);
+  }
+
+  // All vectors of a RowThread, into h. Those of x are under way together.
+  template <typename Thread>
+  __device__ void load(const Thread& thread, Vec<T> (&h)[Thread::kVecs]) const {
+    thread.each_place([&](int i, int column, auto at, bool is_there) {
+      h[i] = is_there ? load_vec<T, at>(x_, column, size_) : Vec<T>{};
+    });
+    if (adds_) thread.each_vec([&](int i, int column, auto at) { add<at>(column, h[i]); });
+  }
+
+  // One vector. To be called once for each: residual_out may be x or residual itself.
+  template <VecAt kAt>
+  __device__ Vec<T> load_one(int column) const {
+    auto h = load_vec<T, kAt>(x_, column, size_);
+    if (adds_) add<kAt>(column, h);
+    return h;
+  }
+
+  // The same vector again, after load_one.
+  template <VecAt kAt>
+  __device__ Vec<T> reload_one(int column) const {
+    return load_vec<T, kAt>(adds_ ? residual_out_ : x_, column, size_);
+  }
+
+ private:
+  template <VecAt kAt>
+  __device__ void add(int column, Vec<T>& h) const {
+    h = added(h, load_vec<T, kAt>(residual_, column, size_));
+    store_vec<T, kAt>(h, residual_out_, column, size_);
+  }
+
+  const T* x_;
+  const T* residual_ = nullptr;
+  T* residual_out_ = nullptr;
+  int size_;
+  bool adds_;
+};
+
+template <typename T>
+__device__ bool is_of(Dtype dtype) {
+  return std::is_same_v<T, float> || dtype != Dtype::f32;
 }
 
 // One vector's columns of a parameter of T or of float32, which takes as many 16 bytes as T is
-// narrower.
-template <typename T, bool kAligned>
-__device__ void load_param(const void* param, Dtype dtype, int vec, int hidden_size,
+// narrower. kIsT: it is known to be of T.
+template <typename T, VecAt kAt, bool kIsT>
+__device__ void load_param(const void* param, Dtype dtype, int column, int hidden_size,
                            float (&values)[Vec<T>::kSize]) {
-  if (std::is_same_v<T, float> || dtype != Dtype::f32) {
-    load_vec<T, kAligned>(static_cast<const T*>(param), vec, hidden_size).to_floats(values);
+  if (kIsT || is_of<T>(dtype)) {
+    load_vec<T, kAt>(static_cast<const T*>(param), column, hidden_size).to_floats(values);
     return;
   }
-  const auto* floats = static_cast<const float*>(param);
-  constexpr int kParts = Vec<T>::kSize / Vec<float>::kSize;
+  constexpr int kSize = Vec<float>::kSize;
 #pragma unroll
-  for (int part = 0; part < kParts; ++part) {
-    const auto piece = load_vec<float, kAligned>(floats, vec * kParts + part, hidden_size);
-    float quarter[Vec<float>::kSize];
+  for (int first = 0; first < Vec<T>::kSize; first += kSize) {
+    const auto* floats = static_cast<const float*>(param);
+    const auto piece = load_vec<float, kAt>(floats, column + first, hidden_size);
+    float quarter[kSize];
     piece.to_floats(quarter);
 #pragma unroll
-    for (int j = 0; j < Vec<float>::kSize; ++j) values[part * Vec<float>::kSize + j] = quarter[j];
+    for (int j = 0; j < kSize; ++j) values[first + j] = quarter[j];
   }
 }
 

@@ -9,10 +9,24 @@
 
 namespace ww {
 
+// A row's place on a grid.
+struct RowIndex {
+  int64_t outer;
+  int64_t middle;
+  int64_t inner;
+  bool is_flat;  // outer and middle are 0 throughout, which saves their strides
+};
+
 struct RowGrid {
   int64_t sizes[3];  // outermost first; rows that collapse to one dimension are {1, 1, num_rows}
 
   WW_HOST_DEVICE int64_t num_rows() const { return sizes[0] * sizes[1] * sizes[2]; }
+
+  WW_HOST_DEVICE RowIndex index(int64_t row) const {
+    if (sizes[0] == 1 && sizes[1] == 1) return {0, 0, row, true};
+    const int64_t outer = row / sizes[2];
+    return {outer / sizes[1], outer % sizes[1], row % sizes[2], false};
+  }
 };
 
 struct Rows {
@@ -20,16 +34,22 @@ struct Rows {
   int64_t strides[3];  // in elements, for the grid's dimensions
 
   // Distance in elements from data to the row's first element.
-  WW_HOST_DEVICE int64_t offset(const RowGrid& grid, int64_t row) const {
-    if (grid.sizes[0] == 1 && grid.sizes[1] == 1) return row * strides[2];
-    const int64_t outer = row / grid.sizes[2];
-    return outer / grid.sizes[1] * strides[0] + outer % grid.sizes[1] * strides[1] +
-           row % grid.sizes[2] * strides[2];
+  WW_HOST_DEVICE int64_t offset(const RowIndex& index) const {
+    const int64_t inner = index.inner * strides[2];
+    if (index.is_flat) return inner;
+#ifdef __CUDA_ARCH__
+    asm volatile("");  // what follows would be computed of flat grids too, and not chosen
+#endif
+    return index.outer * strides[0] + index.middle * strides[1] + inner;
   }
 
   template <typename T>
+  WW_HOST_DEVICE T* row(const RowIndex& index) const {
+    return static_cast<T*>(data) + offset(index);
+  }
+  template <typename T>
   WW_HOST_DEVICE T* row(const RowGrid& grid, int64_t row) const {
-    return static_cast<T*>(data) + offset(grid, row);
+    return this->row<T>(grid.index(row));
   }
 };
 

@@ -13,6 +13,12 @@ __host__ __device__ inline bool is_vec_aligned(const void* ptr) {
   return reinterpret_cast<uintptr_t>(ptr) % kVecBytes == 0;
 }
 
+// Elements from the 16-byte boundary before ptr to ptr.
+template <typename T>
+__device__ int vec_skew(const T* ptr) {
+  return static_cast<int>(reinterpret_cast<uintptr_t>(ptr) % kVecBytes / sizeof(T));
+}
+
 template <typename T>
 class Vec {
  public:
@@ -35,24 +41,39 @@ class Vec {
   __device__ static Vec load_misaligned(const T* ptr) { return load_tail(ptr, kSize, T{}); }
   __device__ void store_misaligned(T* ptr) const { store_tail(ptr, kSize); }
 
-  // The first `count` elements (none if it is not positive), for any address; the others are
-  // `fill`, and memory behind the tail is neither read nor written.
-  __device__ static Vec load_tail(const T* ptr, int count, T fill) {
+  // Two 16-byte accesses for any address, which read what they touch of the 16 bytes before and
+  // behind.
+  __device__ static Vec load_across(const T* ptr) {
+    const int skip = vec_skew(ptr);
+    const Vec low = load(ptr - skip);
+    const Vec high = load(ptr - skip + kSize);
+    return joined(low, high, skip * static_cast<int>(sizeof(T)));
+  }
+
+  // The elements from `begin` to `end` (none if there are none) of the kSize at any address; the
+  // others are `fill`, and their memory is neither read nor written.
+  __device__ static Vec load_range(const T* ptr, int begin, int end, T fill) {
     T elements[kSize];
 #pragma unroll
-    for (int i = 0; i < kSize; ++i) elements[i] = i < count ? ptr[i] : fill;
+    for (int i = 0; i < kSize; ++i) elements[i] = i >= begin && i < end ? ptr[i] : fill;
     Vec vec;
     memcpy(vec.words_, elements, kVecBytes);
     vec.pin();
     return vec;
   }
-  __device__ void store_tail(T* ptr, int count) const {
+  __device__ void store_range(T* ptr, int begin, int end) const {
     T elements[kSize];
     memcpy(elements, words_, kVecBytes);
 #pragma unroll
     for (int i = 0; i < kSize; ++i)
-      if (i < count) ptr[i] = elements[i];
+      if (i >= begin && i < end) ptr[i] = elements[i];
   }
+
+  // The first `count` elements, likewise.
+  __device__ static Vec load_tail(const T* ptr, int count, T fill) {
+    return load_range(ptr, 0, count, fill);
+  }
+  __device__ void store_tail(T* ptr, int count) const { store_range(ptr, 0, count); }
 
   __device__ void to_floats(float (&values)[kSize]) const {
 #pragma unroll
@@ -84,6 +105,27 @@ class Vec {
 
  private:
   static constexpr int kWords = 4;
+
+  // The 16 bytes from `offset`, below 16, on of the 32 of two vectors.
+  __device__ static Vec joined(const Vec& low, const Vec& high, int offset) {
+    uint32_t words[2 * kWords];
+    memcpy(words, low.words_, kVecBytes);
+    memcpy(words + kWords, high.words_, kVecBytes);
+    // By halves of what is left, since registers have no index.
+#pragma unroll
+    for (int step = kWords / 2; step > 0; step /= 2)
+#pragma unroll
+      for (int i = 0; i < kWords + step; ++i)
+        if (offset & 4 * step) words[i] = words[i + step];
+    Vec vec;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const uint64_t both = uint64_t{words[i + 1]} << 32 | words[i];
+      vec.words_[i] = static_cast<uint32_t>(both >> 8 * (offset % 4));
+    }
+    return vec;
+  }
+
   uint32_t words_[kWords];
 };
 

@@ -29,50 +29,59 @@ __device__ Vec<T> scaled(const Vec<T>& x, float factor) {
 }
 
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, RowThread<kTuning>::kMinBlocks)
+__global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
+                                  RowThread<T, kTuning, kAligned>::kMinBlocks)
     new_kernel_fwd_kernel(const NewKernelParams params) {
-  using Thread = RowThread<kTuning>;
+  using Thread = RowThread<T, kTuning, kAligned>;
   const int n = params.hidden_size;
-  const Thread thread(ceil_div(n, Vec<T>::kSize));
+  Thread thread(n);
   const int64_t num_rows = params.grid.num_rows();
   typename Thread::template Reduce<Sum> row_sum;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
-    const T* x_row = params.x.row<const T>(params.grid, row);
+    const RowIndex index = params.grid.index(row);
+    const T* x_row = params.x.row<const T>(index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     Vec<T> x[Thread::kVecs];
-    thread.each_vec([&](int i, int vec) { x[i] = load_vec<T, kAligned>(x_row, vec, n); });
+    thread.each_vec([&](int i, int column, auto at) { x[i] = load_vec<T, at>(x_row, column, n); });
 
     float sum_sq = 0.0f;
-    thread.each_vec([&](int i, int) { sum_sq += sum_squares(x[i]); });
+    thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(x[i]); });
     const float inverse = rsqrtf(row_sum(sum_sq) + params.eps);
     if (thread.is_first() && params.inverse != nullptr) params.inverse[row] = inverse;
 
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec(
-        [&](int i, int vec) { store_vec<T, kAligned>(scaled(x[i], inverse), out, vec, n); });
+    thread.each_vec([&](int i, int column, auto at) {
+      store_vec<T, at>(scaled(x[i], inverse), out, column, n);
+    });
   }
   thread.leave();
 }
 
 // A block for each row of any length; x is read again for the output.
 template <typename T, bool kAligned>
-__global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::kMinBlocks)
+__global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
+                                  LongRowThread<T, kAligned>::kMinBlocks)
     new_kernel_fwd_long_kernel(const NewKernelParams params) {
+  using Thread = LongRowThread<T, kAligned>;
   const int n = params.hidden_size;
-  const LongRowThread thread(ceil_div(n, Vec<T>::kSize));
+  Thread thread(n);
   const int64_t num_rows = params.grid.num_rows();
-  LongRowThread::Reduce<Sum> row_sum;
+  typename Thread::template Reduce<Sum> row_sum;
   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
-    const T* x = params.x.row<const T>(params.grid, row);
+    const RowIndex index = params.grid.index(row);
+    const T* x = params.x.row<const T>(index);
+    T* out = params.out.row<T>(index);
+    thread.align_to(out);
     // In double, since a thread may add up to 2^18 vectors.
     double sum_sq = 0.0;
-    thread.each_vec([&](int vec) { sum_sq += sum_squares(load_vec<T, kAligned>(x, vec, n)); });
+    thread.each_vec(
+        [&](int column, auto at) { sum_sq += sum_squares(load_vec<T, at>(x, column, n)); });
     const float inverse = rsqrtf(row_sum(static_cast<float>(sum_sq)) + params.eps);
     if (thread.is_first() && params.inverse != nullptr) params.inverse[row] = inverse;
 
-    T* out = params.out.row<T>(params.grid, row);
-    thread.each_vec([&](int vec) {
-      const Vec<T> y = scaled(load_vec<T, kAligned>(x, vec, n), inverse);
-      store_vec<T, kAligned>(y, out, vec, n);
+    thread.each_vec([&](int column, auto at) {
+      const Vec<T> y = scaled(load_vec<T, at>(x, column, n), inverse);
+      store_vec<T, at>(y, out, column, n);
     });
   }
 }
@@ -80,7 +89,7 @@ __global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::k
 template <typename T, bool kAligned>
 cudaError_t launch_new_kernel(const NewKernelParams& params, cudaStream_t stream) {
   const auto held = [](auto kTuning) { return new_kernel_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T>(params, stream, held, new_kernel_fwd_long_kernel<T, kAligned>);
+  return launch_rows<T, kAligned>(params, stream, held, new_kernel_fwd_long_kernel<T, kAligned>);
 }
 
 }  // namespace

@@ -1,0 +1,196 @@
+// A thread of a row-wise kernel: which rows and which of their vectors are its own.
+#pragma once
+
+#include <climits>
+#include <iterator>
+#include <type_traits>
+
+#include "warpwright/reduce.cuh"
+#include "warpwright/row_vec.cuh"
+
+namespace ww {
+
+// Threads for a row of up to threads * vecs whole vectors of 16 bytes, `vecs` of them in each
+// thread's registers, or that many in each block of a cluster; the first that holds the row is
+// taken. The choice depends on the row's length alone, so a row's result does not depend on how
+// many rows there are. Up to 32 threads need no barrier. min_blocks holds the compiler to registers
+// for so many blocks on a multiprocessor, 0 leaves it the choice.
+struct RowTuning {
+  int threads;
+  int vecs;
+  int min_blocks = 0;
+  bool clustered = false;
+};
+
+// Measured on an H200: blocks that take one row and leave are faster than fewer that stay and fetch
+// ahead, since multiprocessors differ in speed; 4 vectors a thread keep enough bytes under way, and
+// 8 are needed where a block fills the multiprocessor.
+inline constexpr RowTuning kRowTunings[] = {
+    {16, 2, 12}, {32, 2, 12}, {32, 4, 9},   {64, 4, 18},       {128, 4, 9},      {256, 4, 4},
+    {256, 8, 3}, {512, 8, 2}, {1024, 8, 1}, {256, 8, 4, true}, {512, 8, 2, true}};
+inline constexpr int kNumRowTunings = std::size(kRowTunings);
+
+// VecAt as an argument.
+template <VecAt kAt>
+using vec_at = std::integral_constant<VecAt, kAt>;
+
+// Where the whole vectors of a row that is not aligned begin and end.
+template <typename T>
+struct RowEdges {
+  int lead = 0;  // columns before the first 16-byte boundary
+  int tail = 0;  // column of the last
+
+  RowEdges() = default;
+  __device__ RowEdges(const T* row, int hidden_size) {
+    constexpr int kSize = Vec<T>::kSize;
+    lead = (kSize - vec_skew(row)) % kSize;
+    tail = lead + max(hidden_size - lead, 0) / kSize * kSize;
+  }
+
+  // The columns at the edges are the first two threads'; behind the row's end for the others.
+  __device__ int column(int thread) const {
+    if (thread == 0 && lead > 0) return lead - Vec<T>::kSize;
+    return thread == 1 ? tail : INT_MAX;
+  }
+};
+
+// A thread of the kernel for kRowTunings[kTuning], which has vectors of T of its rows.
+// They begin with the row; of rows that are not aligned, at the 16-byte boundaries in `out`, so
+// that it is written by whole ones, and what is before the first and behind the last is one more
+// each.
+//
+//   RowThread<T, kTuning, kAligned> thread(hidden_size);
+//   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
+//     T* out = …;
+//     thread.align_to(out);
+//     Vec<T> h[thread.kVecs];
+//     thread.each_vec([&]<VecAt kAt>(int i, int column, vec_at<kAt>) { h[i] = … });
+//   }
+//   thread.leave();
+template <typename T, int kTuning, bool kAligned>
+class RowThread {
+  static constexpr RowTuning kTuned = kRowTunings[kTuning];
+  static constexpr int kThreads = kTuned.threads;
+  static constexpr int kMinBlockThreads = kThreads <= kWarpSize ? 128 : kThreads;
+  static constexpr int kWholeVecs = kTuned.vecs;
+  static constexpr VecAt kWhole = kAligned ? VecAt::boundary : VecAt::inside;
+
+ public:
+  static constexpr int kVecs = kWholeVecs + (kAligned ? 0 : 1);
+  // With a vector more in each thread, there are not the registers for as many.
+  static constexpr int kMinBlocks = kAligned ? kTuned.min_blocks : kThreads >= 512 ? 1 : 0;
+  static constexpr bool kClustered = kTuned.clustered;
+  static constexpr int kRowsPerBlock = kMinBlockThreads / kThreads;
+  static constexpr int kBlockThreads = kMinBlockThreads;
+
+  // Reduces over all threads of the row.
+  template <typename Op>
+  using Reduce = std::conditional_t<
+      kThreads <= kWarpSize, WarpReduce<Op, kThreads>,
+      std::conditional_t<kClustered, ClusterReduce<Op, kThreads>, BlockReduce<Op, kThreads>>>;
+
+  __device__ explicit RowThread(int hidden_size) : size_(hidden_size) {
+    const int blocks_per_row = kClustered ? cluster_size() : 1;
+    num_threads_ = kThreads * blocks_per_row;
+    thread_ = threadIdx.x % kThreads + (kClustered ? cluster_rank() * kThreads : 0);
+    row_stride = gridDim.x / blocks_per_row * int64_t{kRowsPerBlock};
+    first_row = blockIdx.x / blocks_per_row * int64_t{kRowsPerBlock} + threadIdx.x / kThreads;
+  }
+
+  __device__ void align_to(const T* row) {
+    if constexpr (!kAligned) edges_ = RowEdges<T>(row, size_);
+  }
+
+  // f(i, column, vec_at) for each vector of the row that is this thread's: its i-th, which begins
+  // there. The branch about each also keeps the compiler from unpacking several at a time, for
+  // which there are no registers.
+  template <typename F>
+  __device__ void each_vec(F&& f) const {
+    each_place([&](int i, int column, auto at, bool is_there) {
+      if (is_there) f(i, column, at);
+    });
+  }
+
+  // f(i, column, vec_at, is_there), also for what this thread has room for and the row does not
+  // have.
+  template <typename F>
+  __device__ void each_place(F&& f) const {
+    constexpr int kSize = Vec<T>::kSize;
+    // Opaque in a cluster, where the compiler would keep each column in a register between loops.
+    int first = thread_;
+    if constexpr (kClustered) asm volatile("" : "+r"(first));
+    const int end = kAligned ? size_ : edges_.tail;
+#pragma unroll
+    for (int i = 0; i < kWholeVecs; ++i) {
+      const int column = (i * num_threads_ + first) * kSize + (kAligned ? 0 : edges_.lead);
+      f(i, column, vec_at<kWhole>{}, column < end);
+    }
+    if constexpr (!kAligned) {
+      const int edge = edges_.column(first);
+      if (edge < size_) f(kWholeVecs, edge, vec_at<VecAt::edge>{}, true);
+    }
+  }
+
+  // Whether this thread writes what there is one of for each row.
+  __device__ bool is_first() const { return thread_ == 0; }
+
+  // To be called after the last row: peers may still be reading this block's part of a sum.
+  __device__ void leave() const {
+    if constexpr (kClustered) cluster_sync();
+  }
+
+  int64_t first_row;
+  int64_t row_stride;
+
+ private:
+  int size_;
+  int num_threads_;
+  int thread_;
+  RowEdges<T> edges_;
+};
+
+// A thread of the kernel for rows that no tuning holds, a block for each; vectors are loaded again
+// each time.
+template <typename T, bool kAligned>
+class LongRowThread {
+  static constexpr VecAt kWhole = kAligned ? VecAt::boundary : VecAt::inside;
+
+ public:
+  static constexpr int kBlockThreads = 1024;
+  static constexpr int kMinBlocks = 1;  // two would leave a thread 32 registers
+
+  template <typename Op>
+  using Reduce = BlockReduce<Op, kBlockThreads>;
+
+  __device__ explicit LongRowThread(int hidden_size)
+      : first_row(blockIdx.x), row_stride(gridDim.x), size_(hidden_size) {}
+
+  __device__ void align_to(const T* row) {
+    if constexpr (!kAligned) edges_ = RowEdges<T>(row, size_);
+  }
+
+  template <typename F>
+  __device__ void each_vec(F&& f) const {
+    constexpr int kSize = Vec<T>::kSize;
+    const int thread = static_cast<int>(threadIdx.x);
+    const int end = kAligned ? size_ : edges_.tail;
+    for (int column = thread * kSize + (kAligned ? 0 : edges_.lead); column < end;
+         column += kBlockThreads * kSize)
+      f(column, vec_at<kWhole>{});
+    if constexpr (!kAligned) {
+      const int edge = edges_.column(thread);
+      if (edge < size_) f(edge, vec_at<VecAt::edge>{});
+    }
+  }
+
+  __device__ bool is_first() const { return threadIdx.x == 0; }
+
+  int64_t first_row;
+  int64_t row_stride;
+
+ private:
+  int size_;
+  RowEdges<T> edges_;
+};
+
+}  // namespace ww
