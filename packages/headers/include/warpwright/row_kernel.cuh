@@ -87,6 +87,20 @@ class RowThread {
     }
   }
 
+  // f(i, vec, inside) for each vector that any lane of this warp has, `inside` where it is this
+  // lane's: what is beyond the row's end is not. The lanes stay together, for f to exchange values.
+  template <typename F>
+  __device__ void each_warp_vec(F&& f) const {
+    int first = thread_;  // opaque as above
+    if constexpr (kClustered) asm volatile("" : "+r"(first));
+    const int lane = threadIdx.x % kWarpSize;
+#pragma unroll
+    for (int i = 0; i < kVecs; ++i) {
+      const int vec = i * num_threads_ + first;
+      if (vec - lane < num_vecs_) f(i, vec, vec < num_vecs_);
+    }
+  }
+
   // Whether this thread writes what there is one of for each row.
   __device__ bool is_first() const { return thread_ == 0; }
 
@@ -122,6 +136,14 @@ class LongRowThread {
     for (int vec = threadIdx.x; vec < num_vecs_; vec += kBlockThreads) f(vec);
   }
 
+  // f(vec, inside), by whole warps as RowThread's.
+  template <typename F>
+  __device__ void each_warp_vec(F&& f) const {
+    const int lane = threadIdx.x % kWarpSize;
+    for (int vec = threadIdx.x; vec - lane < num_vecs_; vec += kBlockThreads)
+      f(vec, vec < num_vecs_);
+  }
+
   __device__ bool is_first() const { return threadIdx.x == 0; }
 
   int64_t first_row;
@@ -154,22 +176,29 @@ inline unsigned row_blocks(int64_t groups, int cluster) {
   return static_cast<unsigned>(std::min(groups, kMaxBlocks / cluster) * cluster);
 }
 
-// The first tuning that holds a row of num_vecs, or kNumRowTunings.
-inline int row_tuning(int num_vecs, bool clusters) {
+// The first tuning of min_threads or more that holds a row of num_vecs, or kNumRowTunings.
+inline int row_tuning(int num_vecs, bool clusters, int min_threads) {
   const auto holds_row = [&](const RowTuning& tuning) {
     const int max_blocks = !tuning.clustered ? 1 : clusters ? kMaxRowCluster : 0;
-    return num_vecs <= max_blocks * tuning.threads * tuning.vecs;
+    return tuning.threads >= min_threads && num_vecs <= max_blocks * tuning.threads * tuning.vecs;
   };
   return static_cast<int>(std::ranges::find_if(kRowTunings, holds_row) - std::begin(kRowTunings));
 }
 
 }  // namespace detail
 
+// What the threads of a row have at a time.
+struct RowShare {
+  int64_t count;        // how many there are: rows, or runs of rows
+  int min_threads = 0;  // fewer do not share a row that one block holds
+};
+
 // Starts held(kTuning), the kernel for rows in registers, with the tuning for params.hidden_size
 // elements of T, or `longer`, the kernel for rows that no tuning holds. kTuning is a
 // std::integral_constant.
 template <typename T, RowParams P, typename Held>
-cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void (*longer)(P)) {
+cudaError_t launch_rows(const P& params, const RowShare& share, cudaStream_t stream, Held&& held,
+                        void (*longer)(P)) {
   const int num_vecs = ceil_div(params.hidden_size, Vec<T>::kSize);
   constexpr RowTuning kOneBlock = kRowTunings[kLongestOneBlock];
   bool clusters = false;
@@ -178,10 +207,11 @@ cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void 
     const auto* function = reinterpret_cast<const void*>(kernel);
     if (const cudaError_t status = supports_clusters(function, clusters)) return status;
   }
-  const int tuning = detail::row_tuning(num_vecs, clusters);
+  const int min_threads = std::min(share.min_threads, kOneBlock.threads);
+  const int tuning = detail::row_tuning(num_vecs, clusters, min_threads);
   if (tuning == kNumRowTunings)
     return launch(longer,
-                  {.grid = detail::row_blocks(params.grid.num_rows(), 1),
+                  {.grid = detail::row_blocks(share.count, 1),
                    .block = LongRowThread::kBlockThreads,
                    .stream = stream},
                   params);
@@ -190,7 +220,7 @@ cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void 
     constexpr RowTuning kTuned = kRowTunings[decltype(kTuning)::value];
     const unsigned blocks_per_row = ceil_div(num_vecs, kTuned.threads * kTuned.vecs);
     const int cluster = static_cast<int>(std::bit_ceil(blocks_per_row));
-    const int64_t groups = ceil_div<int64_t>(params.grid.num_rows(), Thread::kRowsPerBlock);
+    const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock);
     return launch(held(kTuning),
                   {.grid = detail::row_blocks(groups, cluster),
                    .block = Thread::kBlockThreads,
@@ -198,6 +228,12 @@ cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void 
                    .stream = stream},
                   params);
   });
+}
+
+// The same for a kernel whose threads have one row at a time.
+template <typename T, RowParams P, typename Held>
+cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void (*longer)(P)) {
+  return launch_rows<T>(params, {.count = params.grid.num_rows()}, stream, held, longer);
 }
 
 }  // namespace ww

@@ -1,0 +1,14 @@
+import { presetWith } from "../../tooling/vitest/preset.js";
+
+export default presetWith({
+  emulated: [
+    "golden",
+    "layouts",
+    "cases",
+    "row-cases",
+    "upstream",
+    "module",
+    "sanitized",
+    "forged",
+  ],
+});
