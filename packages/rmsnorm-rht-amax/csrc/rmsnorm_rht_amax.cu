@@ -1,9 +1,13 @@
 // out = H16(x * rstd * weight) / 4 over each 16 columns, rstd = 1 / sqrt(mean(x^2) + eps), and
-// amax, the largest |out| of each rows_per_cta rows before it is rounded. A warp, a block or a
-// cluster of blocks, by the length of a row, has the rows of one amax one after the other, and no
-// other block writes it. A row is read once, while the row before it is computed, and kept in
-// registers; only rows too long for that are read twice. The weight is read again for each row,
-// from the cache. A block of 16 columns is in 2 lanes of 16-bit elements or 4 of float32.
+// amax, the largest |out| of each rows_per_cta rows before it is rounded. A row is a warp's, a
+// block's or a cluster's, by its length. The rows of one amax are shared out over the warps of a
+// block, or follow each other, so that no other block writes it. A row is read once, while the row
+// before it is computed, and kept in registers; only rows too long for that are read twice. The
+// weight is read again for each row, from the cache. 16 columns are in 2 lanes of 16-bit elements
+// or 4 of float32.
+
+#include <algorithm>
+#include <type_traits>
 
 #include "rmsnorm_rht_amax.h"
 #include "rmsnorm_rht_amax_row.cuh"
@@ -14,8 +18,72 @@
 namespace ww {
 namespace {
 
-// Beyond, two rows do not fit in the registers of 512 threads.
-constexpr int kMaxVecsAhead = 8;
+// Registers that a thread needs to compute a row while the next one is on its way: both rows, a
+// vector in four, and what the computation takes by itself.
+constexpr int kRegisters = 65536;
+constexpr int kOwnRegisters = 44;
+template <typename Thread>
+constexpr int kRegistersAhead = 2 * 4 * Thread::kVecs + kOwnRegisters;
+
+template <typename Thread>
+constexpr bool has_room_ahead() {
+  const int blocks = std::max(Thread::kMinBlocks, 1);
+  return kRegistersAhead<Thread> * Thread::kBlockThreads * blocks <= kRegisters;
+}
+
+// Blocks on a multiprocessor: as many as that leaves room for, since loads that are in flight are
+// what the memory's speed asks for.
+template <typename Thread>
+constexpr int min_blocks() {
+  if (!has_room_ahead<Thread>()) return Thread::kMinBlocks;
+  return kRegisters / (kRegistersAhead<Thread> * Thread::kBlockThreads);
+}
+
+// How many of a block's four warps share the rows of one amax, where a row is a warp's.
+__host__ __device__ int warps_of_group(int64_t rows_per_cta) {
+  if (rows_per_cta >= 4) return 4;
+  return rows_per_cta >= 2 ? 2 : 1;
+}
+
+// The rows of a group that one warp, or all threads of a longer row, have: every `step`th.
+struct GroupRows {
+  int64_t first;
+  int64_t end;
+  int64_t step;
+};
+
+// The largest value of the warps that share a group, `warps` neighbours.
+class WarpsMax {
+ public:
+  __device__ float operator()(float value, int warps) {
+    value = warp_reduce<Max>(value);
+    if (warps == 1) return value;
+    // Two buffers, so that one barrier is enough: a warp cannot be two groups ahead.
+    __shared__ float maxima[2][kWarps];
+    float* maximum = maxima[parity_];
+    parity_ ^= 1;
+    const int warp = threadIdx.x / kWarpSize;
+    if (threadIdx.x % kWarpSize == 0) maximum[warp] = value;
+    __syncthreads();
+    for (int i = warp / warps * warps; i < (warp / warps + 1) * warps; ++i)
+      value = Max{}(value, maximum[i]);
+    return value;
+  }
+
+ private:
+  static constexpr int kWarps = 4;
+  int parity_ = 0;
+};
+
+// The largest value of a longer row's threads.
+template <typename Thread>
+class ThreadsMax {
+ public:
+  __device__ float operator()(float value, int) { return reduce_(value); }
+
+ private:
+  typename Thread::template Reduce<Max> reduce_;
+};
 
 template <typename T, bool kAligned, typename Thread>
 __device__ void load_row(const RmsnormRhtAmaxParams& params, const Thread& thread, int64_t row,
@@ -45,31 +113,47 @@ __device__ void write_row(const RmsnormRhtAmaxParams& params, const Thread& thre
   });
 }
 
+// The rows of one group that are this thread's; returns the largest of their values that it has.
+template <typename T, bool kAligned, typename Thread, typename RowSum>
+__device__ float write_rows(const RmsnormRhtAmaxParams& params, const Thread& thread,
+                            RowSum& row_sum, const GroupRows& rows) {
+  constexpr bool kAhead = has_room_ahead<Thread>();
+  Peak peak;
+  Vec<T> next[Thread::kVecs]{};
+  if (rows.first < rows.end) load_row<T, kAligned>(params, thread, rows.first, next);
+  for (int64_t row = rows.first; row < rows.end; row += rows.step) {
+    Vec<T> x[Thread::kVecs];
+#pragma unroll
+    for (int i = 0; i < Thread::kVecs; ++i) x[i] = next[i];
+    const bool more = row + rows.step < rows.end;
+    if (kAhead && more) load_row<T, kAligned>(params, thread, row + rows.step, next);
+    write_row<T, kAligned>(params, thread, row_sum, row, x, peak);
+    if (!kAhead && more) load_row<T, kAligned>(params, thread, row + rows.step, next);
+  }
+  return peak.value(params.ignore_nan);
+}
+
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, RowThread<kTuning>::kMinBlocks)
+__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads,
+                                  min_blocks<RowThread<kTuning>>())
     rmsnorm_rht_amax_fwd_kernel(const RmsnormRhtAmaxParams params) {
   using Thread = RowThread<kTuning>;
-  constexpr bool kAhead = Thread::kVecs <= kMaxVecsAhead;
+  constexpr bool kWarpRows = Thread::kRowsPerBlock > 1;
   const Thread thread(params.hidden_size / Vec<T>::kSize);
   const int64_t num_groups = params.num_groups();
+  const int warp = kWarpRows ? threadIdx.x / kWarpSize : 0;
+  const int warps = kWarpRows ? warps_of_group(params.rows_per_cta) : 1;
   typename Thread::template Reduce<Sum> row_sum;
-  typename Thread::template Reduce<Max> group_max;
-  for (int64_t group = thread.first_row; group < num_groups; group += thread.row_stride) {
-    const int64_t first = group * params.rows_per_cta;
-    const int64_t end = first + params.rows_per_cta;
-    Peak peak;
-    Vec<T> next[Thread::kVecs]{};
-    load_row<T, kAligned>(params, thread, first, next);
-    for (int64_t row = first; row < end; ++row) {
-      Vec<T> x[Thread::kVecs];
-#pragma unroll
-      for (int i = 0; i < Thread::kVecs; ++i) x[i] = next[i];
-      if (kAhead && row + 1 < end) load_row<T, kAligned>(params, thread, row + 1, next);
-      write_row<T, kAligned>(params, thread, row_sum, row, x, peak);
-      if (!kAhead && row + 1 < end) load_row<T, kAligned>(params, thread, row + 1, next);
-    }
-    const float amax = group_max(peak.value(params.ignore_nan));
-    if (thread.is_first()) params.amax[group] = amax;
+  std::conditional_t<kWarpRows, WarpsMax, ThreadsMax<Thread>> group_max;
+  // All warps of a block go round alike, since they meet at barriers.
+  const int64_t stride = thread.row_stride / warps;
+  for (int64_t base = (thread.first_row - warp) / warps; base < num_groups; base += stride) {
+    const int64_t group = base + warp / warps;
+    const int64_t begin = group * params.rows_per_cta;
+    const int64_t end = group < num_groups ? begin + params.rows_per_cta : begin;
+    const GroupRows rows{begin + warp % warps, end, warps};
+    const float amax = group_max(write_rows<T, kAligned>(params, thread, row_sum, rows), warps);
+    if (thread.is_first() && warp % warps == 0 && group < num_groups) params.amax[group] = amax;
   }
   thread.leave();
 }
@@ -114,7 +198,9 @@ __global__ void __launch_bounds__(LongRowThread::kBlockThreads, LongRowThread::k
 
 template <typename T, bool kAligned>
 cudaError_t launch_rmsnorm_rht_amax(const RmsnormRhtAmaxParams& params, cudaStream_t stream) {
-  const RowShare share{.count = params.num_groups(), .min_threads = params.num_threads};
+  const RowShare share{.count = params.num_groups(),
+                       .warps = warps_of_group(params.rows_per_cta),
+                       .min_threads = params.num_threads};
   const auto held = [](auto kTuning) { return rmsnorm_rht_amax_fwd_kernel<T, kTuning, kAligned>; };
   return launch_rows<T>(params, share, stream, held, rmsnorm_rht_amax_fwd_long_kernel<T, kAligned>);
 }

@@ -189,7 +189,8 @@ inline int row_tuning(int num_vecs, bool clusters, int min_threads) {
 
 // What the threads of a row have at a time.
 struct RowShare {
-  int64_t count;        // how many there are: rows, or runs of rows
+  int64_t count;        // how many there are: rows, or groups of rows
+  int warps = 1;        // that share one, where a row is a warp's: a divisor of a block's
   int min_threads = 0;  // fewer do not share a row that one block holds
 };
 
@@ -220,7 +221,8 @@ cudaError_t launch_rows(const P& params, const RowShare& share, cudaStream_t str
     constexpr RowTuning kTuned = kRowTunings[decltype(kTuning)::value];
     const unsigned blocks_per_row = ceil_div(num_vecs, kTuned.threads * kTuned.vecs);
     const int cluster = static_cast<int>(std::bit_ceil(blocks_per_row));
-    const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock);
+    const int warps = Thread::kRowsPerBlock > 1 ? share.warps : 1;
+    const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock / warps);
     return launch(held(kTuning),
                   {.grid = detail::row_blocks(groups, cluster),
                    .block = Thread::kBlockThreads,
