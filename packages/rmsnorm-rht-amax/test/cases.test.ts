@@ -11,6 +11,7 @@ import {
 } from "@warpwright/testing";
 import { randomParameter } from "@warpwright/testing/vitest";
 import { describe, expect, test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { rmsnormRhtAmax } from "../src/index.js";
 import { rmsnormRhtAmaxReference } from "./reference.js";
 import { expectRmsnormRhtAmax } from "./support.js";
@@ -125,8 +126,8 @@ describe.each(testDevices())("reported faults of transforms on %s", (device) => 
     expect(await bitsOf(x)).toBe(before);
   });
 
-  const large = [16, 768, 4112, 40_000, 300_000];
-  test.each(large)("HD-12, C-9: NaN and infinity in an amax, %i columns", (size) => {
+  const lengths = [16, 768, 4112, 40_000, ...(isEmulated ? [] : [300_000])];
+  test.each(lengths)("HD-12, C-9: NaN and infinity in an amax, %i columns", (size) => {
     for (const dtype of floatDTypes) {
       for (const column of [0, 5, size - 1]) {
         const x = randn([6, size], { seed: 1, dtype, device });

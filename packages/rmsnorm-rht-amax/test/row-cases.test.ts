@@ -143,8 +143,9 @@ describe.each(testDevices())("reported faults of norms on %s", (device) => {
       const x = tensor(values, { shape: [1, hiddenSize], dtype, device });
       const { out, amax } = rmsnormRhtAmax(x, ones([hiddenSize], { dtype, device }), { eps });
       const wanted = Float64Array.from(values, (_, i) => (i % 16 === 0 ? 4 : 0));
-      expectClose(out, wanted, { rtol: 6e-6 });
-      expectClose(amax, [4], { rtol: 6e-6 });
+      // On the CPU 1024 squares are summed in float32, one by one where nothing is vectorised.
+      expectClose(out, wanted, { rtol: 1.2e-5 });
+      expectClose(amax, [4], { rtol: 1.2e-5 });
     }
   });
 
@@ -152,7 +153,7 @@ describe.each(testDevices())("reported faults of norms on %s", (device) => {
     const size = 2 ** 22;
     const x = full([1, size], Math.fround(1.1), fp32);
     const { amax } = rmsnormRhtAmax(x, ones([size], fp32), { eps: 0 });
-    expectClose(amax, [4], { rtol: 6e-6 });
+    expectClose(amax, [4], { rtol: 1.2e-5 }); // as above
   });
 
   test("RN-18: one large element does not inflate eps", () => {
