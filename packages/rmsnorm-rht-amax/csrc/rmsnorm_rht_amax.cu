@@ -6,7 +6,6 @@
 // weight is read again for each row, from the cache. 16 columns are in 2 lanes of 16-bit elements
 // or 4 of float32.
 
-#include <algorithm>
 #include <type_traits>
 
 #include "rmsnorm_rht_amax.h"
@@ -22,22 +21,21 @@ namespace {
 // vector in four, and what the computation takes by itself.
 constexpr int kRegisters = 65536;
 constexpr int kOwnRegisters = 44;
+
 template <typename Thread>
 constexpr int kRegistersAhead = 2 * 4 * Thread::kVecs + kOwnRegisters;
 
 template <typename Thread>
-constexpr bool has_room_ahead() {
-  const int blocks = std::max(Thread::kMinBlocks, 1);
-  return kRegistersAhead<Thread> * Thread::kBlockThreads * blocks <= kRegisters;
-}
+constexpr bool kRoomAhead = kRegistersAhead<Thread> * Thread::kBlockThreads *
+                                (Thread::kMinBlocks > 0 ? Thread::kMinBlocks : 1) <=
+                            kRegisters;
 
 // Blocks on a multiprocessor: as many as that leaves room for, since loads that are in flight are
 // what the memory's speed asks for.
 template <typename Thread>
-constexpr int min_blocks() {
-  if (!has_room_ahead<Thread>()) return Thread::kMinBlocks;
-  return kRegisters / (kRegistersAhead<Thread> * Thread::kBlockThreads);
-}
+constexpr int kMinBlocks =
+    kRoomAhead<Thread> ? kRegisters / (kRegistersAhead<Thread> * Thread::kBlockThreads)
+                       : Thread::kMinBlocks;
 
 // How many of a block's four warps share the rows of one amax, where a row is a warp's.
 __host__ __device__ int warps_of_group(int64_t rows_per_cta) {
@@ -117,7 +115,7 @@ __device__ void write_row(const RmsnormRhtAmaxParams& params, const Thread& thre
 template <typename T, bool kAligned, typename Thread, typename RowSum>
 __device__ float write_rows(const RmsnormRhtAmaxParams& params, const Thread& thread,
                             RowSum& row_sum, const GroupRows& rows) {
-  constexpr bool kAhead = has_room_ahead<Thread>();
+  constexpr bool kAhead = kRoomAhead<Thread>;
   Peak peak;
   Vec<T> next[Thread::kVecs]{};
   if (rows.first < rows.end) load_row<T, kAligned>(params, thread, rows.first, next);
@@ -134,8 +132,7 @@ __device__ float write_rows(const RmsnormRhtAmaxParams& params, const Thread& th
 }
 
 template <typename T, int kTuning, bool kAligned>
-__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads,
-                                  min_blocks<RowThread<kTuning>>())
+__global__ void __launch_bounds__(RowThread<kTuning>::kBlockThreads, kMinBlocks<RowThread<kTuning>>)
     rmsnorm_rht_amax_fwd_kernel(const RmsnormRhtAmaxParams params) {
   using Thread = RowThread<kTuning>;
   constexpr bool kWarpRows = Thread::kRowsPerBlock > 1;
