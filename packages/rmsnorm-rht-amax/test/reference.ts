@@ -29,10 +29,11 @@ export function rmsnormRhtAmaxReference(
     let squares = 0;
     for (let i = 0; i < hiddenSize; i++) squares += x[begin + i]! ** 2;
     const rstd = 1 / Math.sqrt(squares / hiddenSize + eps);
-    const y = Float64Array.from({ length: hiddenSize }, (_, i) => {
+    const y = new Float64Array(hiddenSize);
+    for (let i = 0; i < hiddenSize; i++) {
       const sign = (signs >> (i % 16)) & 1 ? -1 : 1;
-      return sign * x[begin + i]! * rstd * weight[i]!;
-    });
+      y[i] = sign * x[begin + i]! * rstd * weight[i]!;
+    }
     const group = Math.floor(row / rowsPerCta);
     for (let i = 0; i < hiddenSize; i++) {
       const value = transformed(y, i);
@@ -44,16 +45,21 @@ export function rmsnormRhtAmaxReference(
   return { out, amax };
 }
 
-/** Column i of the transform: the product with a row of Sylvester's matrix. */
+/** Sylvester's matrix of 16 rows, by its formula. */
+const matrix = Array.from({ length: 16 }, (_, i) =>
+  Array.from({ length: 16 }, (__, j) => (hasOddBits(i & j) ? -1 : 1)),
+);
+
+/** Column i of the transform: the product with a row of the matrix. */
 function transformed(y: Float64Array, i: number): number {
   const first = i - (i % 16);
+  const row = matrix[i % 16]!;
   let sum = 0;
-  for (let j = 0; j < 16; j++) sum += (parity((i % 16) & j) ? -1 : 1) * y[first + j]!;
+  for (let j = 0; j < 16; j++) sum += row[j]! * y[first + j]!;
   return sum / 4;
 }
 
-/** Whether an odd number of bits is set. */
-function parity(bits: number): boolean {
+function hasOddBits(bits: number): boolean {
   let odd = false;
   for (let rest = bits; rest > 0; rest >>= 1) if (rest & 1) odd = !odd;
   return odd;
