@@ -46,14 +46,15 @@ def measure(name, fn, shape, inputs, outputs, parameters):
     return dict(name=name, rows=rows, hidden=hidden, dtype="bfloat16", us=us, gbs=size / us / 1e3)
 
 
-def main(forms):
-    """forms: (name, function of inputs and parameters, inputs, outputs, parameters), bfloat16."""
+def main(forms, multiple_of=1):
+    """forms: (name, function of inputs and parameters, inputs, outputs, parameters), bfloat16;
+    multiple_of: what divides the rows that they take."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--json")
     out = parser.parse_args().json
     print(torch.cuda.get_device_name(), torch.__version__)
     results = []
-    for shape in SHAPES:
+    for shape in (shape for shape in SHAPES if shape[1] % multiple_of == 0):
         torch._dynamo.reset()
         for name, fn, *counts in forms:
             results.append(measure(name, fn, shape, *counts))

@@ -2,41 +2,24 @@
 // threads, a few long ones part by part; a row is read from memory once, and for the output from
 // the cache.
 
-#include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "rmsnorm.h"
 #include "warpwright/dispatch.h"
+#include "warpwright/mean_square_cpu.h"
 #include "warpwright/rows_cpu.h"
 
 namespace ww {
 namespace {
 
-template <typename T>
-WW_VECTORISED inline double sum_squares(const T* h, int begin, int end, float scaling) {
-  double total = 0.0;
-  for (int block = begin; block < end; block += kSumBlock) {
-    const int block_end = std::min(block + kSumBlock, end);
-    float sum = 0.0f;
-#pragma omp simd reduction(+ : sum)
-    for (int i = block; i < block_end; ++i) {
-      const float value = to_float(h[i]) * (scaling * scaling);
-      sum += value * value;
-    }
-    total += sum;
-  }
-  return total;
-}
-
 // out = h * rstd * (weight + weight_offset); with llama casting the first product and the weight
 // are rounded to T.
 template <typename T, bool kLlama, typename W>
 WW_VECTORISED inline void write_out(const T* h, const W* weight, T* out, int begin, int end,
-                                    float scaling, float rstd, float weight_offset) {
+                                    RowRstd norm, float weight_offset) {
 #pragma omp simd
   for (int i = begin; i < end; ++i) {
-    float y = (to_float(h[i]) * scaling) * (rstd * scaling);
+    float y = (to_float(h[i]) * norm.scaling) * (norm.rstd * norm.scaling);
     if constexpr (kLlama) y = to_float(from_float<T>(y));
     if constexpr (!std::is_same_v<W, NoParam>) {
       float scale = to_float(weight[i]) + weight_offset;
@@ -53,23 +36,16 @@ struct Row {
   const RmsNormParams& params;
   const int64_t row;
   const AddedRow<T> h{params, row};
-  float scaling = 1.0f;
-  float rstd = 0.0f;
+  RowRstd norm{};
 
   WW_VECTORISED double squares(int begin, int end) const {
-    return sum_squares(h.h, begin, end, scaling);
+    return sum_squares(h.h, begin, end, norm.scaling);
   }
 
   // Takes the sum of all squares; false if they have to be summed again, with another scaling.
   bool settle(double sum_sq) {
-    const double eps = static_cast<double>(params.eps) * std::pow(scaling, 4);
-    const double mean_sq = sum_sq / params.hidden_size + eps;
-    if (scaling == 1.0f && !std::is_same_v<T, float16>) {
-      scaling = rescaling(static_cast<float>(mean_sq));
-      if (scaling != 1.0f) return false;
-    }
-    rstd = static_cast<float>(1.0 / std::sqrt(mean_sq));
-    if (params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
+    if (!norm.settle<T>(params, sum_sq)) return false;
+    if (params.rstd != nullptr) params.rstd[row] = norm.rstd * norm.scaling * norm.scaling;
     return true;
   }
 
@@ -78,9 +54,9 @@ struct Row {
     const float offset = params.weight_offset;
     with_param<T>(params.weight, params.weight_dtype, [&](const auto* weight) WW_VECTORISED {
       if (params.casting == RmsNormCasting::llama && !std::is_same_v<T, float>)
-        write_out<T, true>(h.h, weight, out, begin, end, scaling, rstd, offset);
+        write_out<T, true>(h.h, weight, out, begin, end, norm, offset);
       else
-        write_out<T, false>(h.h, weight, out, begin, end, scaling, rstd, offset);
+        write_out<T, false>(h.h, weight, out, begin, end, norm, offset);
     });
   }
 };

@@ -1,27 +1,11 @@
 // The steps of RMSNorm on one 16-byte vector of a row.
 #pragma once
 
-#include <type_traits>
-
 #include "rmsnorm.h"
+#include "warpwright/mean_square.cuh"
 #include "warpwright/row_vec.cuh"
 
 namespace ww {
-
-// The row stays packed afterwards, instead of in the floats that were squared.
-template <typename T>
-__device__ float sum_squares(Vec<T>& h, float scaling) {
-  float values[Vec<T>::kSize];
-  h.to_floats(values);
-  float sum = 0.0f;
-#pragma unroll
-  for (int j = 0; j < Vec<T>::kSize; ++j) {
-    const float value = values[j] * (scaling * scaling);
-    sum += value * value;
-  }
-  h.pin();
-  return sum;
-}
 
 // Whether a weight, if there is one, is of T and the casting plain, as they mostly are. Known in
 // advance, it saves instructions at each vector.
@@ -57,19 +41,6 @@ __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int co
     }
   }
   return Vec<T>::from_floats(y);
-}
-
-// mean(h^2) + eps, of the row times scaling^2.
-__device__ inline float mean_square(const RmsNormParams& params, float sum_sq, float scaling,
-                                    float inverse_size) {
-  const float square = scaling * scaling;
-  return sum_sq * inverse_size + params.eps * square * square;
-}
-
-// 1, or what the row's squares have to be summed again with. No square of a float16 needs it.
-template <typename T>
-__device__ float rescaling_of(float mean_sq) {
-  return std::is_same_v<T, float16> ? 1.0f : rescaling(mean_sq);
 }
 
 }  // namespace ww

@@ -47,6 +47,8 @@ export interface RowBench {
   inputs: number;
   parameters: number;
   outputs: number;
+  /** What divides the rows that it takes. Default 1. */
+  multipleOf?: number;
   /** One call, into the outputs. */
   run(buffers: RowBuffers): void;
   /** What the call has to leave in a row of each output, in float64, for rows of `dtype`. */
@@ -100,8 +102,8 @@ export function rowCase(
 }
 
 /**
- * A benchmark program of row-wise calls: bfloat16 at many shapes, and the first call in the other
- * dtypes. Its arguments are `--device cpu|cuda:N` and `--json FILE`.
+ * A benchmark program of row-wise calls: bfloat16 at all shapes that a call takes, and the first
+ * call in the other dtypes. Its arguments are `--device cpu|cuda:N` and `--json FILE`.
  *
  * @param title of the table
  * @example
@@ -120,7 +122,9 @@ export async function benchmarkRows(title: string, benches: readonly RowBench[])
     return dtypes.map((dtype) => rowCase(bench, [4096, 4096], dtype));
   });
   const cases = benches.flatMap((bench) =>
-    shapes.map((shape) => rowCase(bench, shape, "bfloat16")),
+    shapes
+      .filter(([, hiddenSize]) => hiddenSize % (bench.multipleOf ?? 1) === 0)
+      .map((shape) => rowCase(bench, shape, "bfloat16")),
   );
   const json = values.json ? { json: values.json } : {};
   await benchmark(title, [...cases, ...others], { device, ...json });

@@ -41,44 +41,54 @@ inline unsigned row_blocks(int64_t groups, int cluster) {
   return static_cast<unsigned>(std::min(groups, kMaxBlocks / cluster) * cluster);
 }
 
-// The first tuning that holds a row of num_vecs, or kNumRowTunings.
-inline int row_tuning(int num_vecs, bool clusters) {
+// The first tuning that holds a row of num_vecs, of min_threads or more if it is one block's; or
+// kNumRowTunings.
+inline int row_tuning(int num_vecs, int min_threads, bool clusters) {
   const auto holds_row = [&](const RowTuning& tuning) {
     const int max_blocks = !tuning.clustered ? 1 : clusters ? kMaxRowCluster : 0;
-    return num_vecs <= max_blocks * tuning.threads * tuning.vecs;
+    return (tuning.clustered || tuning.threads >= min_threads) &&
+           num_vecs <= max_blocks * tuning.threads * tuning.vecs;
   };
   return static_cast<int>(std::ranges::find_if(kRowTunings, holds_row) - std::begin(kRowTunings));
 }
 
 // The same for the current device. Clusters need code that was compiled for them.
 template <typename Held>
-cudaError_t choose_tuning(int num_vecs, const Held& held, int& tuning) {
-  tuning = row_tuning(num_vecs, true);
+cudaError_t choose_tuning(int num_vecs, int min_threads, const Held& held, int& tuning) {
+  tuning = row_tuning(num_vecs, min_threads, true);
   if (tuning == kNumRowTunings) return cudaSuccess;
   return dispatch_index<kNumRowTunings>(tuning, [&](auto kTuning) {
     if (!kRowTunings[decltype(kTuning)::value].clustered) return cudaSuccess;
     const auto* kernel = reinterpret_cast<const void*>(held(kTuning));
     bool clusters = false;
     if (const cudaError_t status = supports_clusters(kernel, clusters)) return status;
-    if (!clusters) tuning = row_tuning(num_vecs, false);
+    if (!clusters) tuning = row_tuning(num_vecs, min_threads, false);
     return cudaSuccess;
   });
 }
 
 }  // namespace detail
 
+// What the threads of a row have at a time.
+struct RowShare {
+  int64_t count;        // how many there are: rows, or groups of rows
+  int warps = 1;        // that share one, where a row is a warp's: a divisor of a block's
+  int min_threads = 0;  // fewer do not share a row that one block holds
+};
+
 // Starts held(kTuning), the kernel for rows in registers, with the tuning for params.hidden_size
 // elements of T, or `longer`, the kernel for rows that no tuning holds. kTuning is a
 // std::integral_constant.
 template <typename T, bool kAligned, RowParams P, typename Held>
-cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void (*longer)(P)) {
+cudaError_t launch_rows(const P& params, const RowShare& share, cudaStream_t stream, Held&& held,
+                        void (*longer)(P)) {
   const int num_vecs = std::max(params.hidden_size / Vec<T>::kSize, 1);
-  const int64_t num_rows = params.grid.num_rows();
   int tuning = 0;
-  if (const cudaError_t status = detail::choose_tuning(num_vecs, held, tuning)) return status;
+  if (const cudaError_t status = detail::choose_tuning(num_vecs, share.min_threads, held, tuning))
+    return status;
   if (tuning == kNumRowTunings)
     return launch(longer,
-                  {.grid = detail::row_blocks(num_rows, 1),
+                  {.grid = detail::row_blocks(share.count, 1),
                    .block = LongRowThread<T, kAligned>::kBlockThreads,
                    .stream = stream},
                   params);
@@ -87,7 +97,8 @@ cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void 
     constexpr RowTuning kTuned = kRowTunings[decltype(kTuning)::value];
     const unsigned blocks_per_row = ceil_div(num_vecs, kTuned.threads * kTuned.vecs);
     const int cluster = static_cast<int>(std::bit_ceil(blocks_per_row));
-    const int64_t groups = ceil_div<int64_t>(num_rows, Thread::kRowsPerBlock);
+    const int warps = Thread::kRowsPerBlock > 1 ? share.warps : 1;
+    const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock / warps);
     return launch(held(kTuning),
                   {.grid = detail::row_blocks(groups, cluster),
                    .block = Thread::kBlockThreads,
@@ -95,6 +106,12 @@ cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void 
                    .stream = stream},
                   params);
   });
+}
+
+// The same for a kernel whose threads have one row at a time.
+template <typename T, bool kAligned, RowParams P, typename Held>
+cudaError_t launch_rows(const P& params, cudaStream_t stream, Held&& held, void (*longer)(P)) {
+  return launch_rows<T, kAligned>(params, {.count = params.grid.num_rows()}, stream, held, longer);
 }
 
 }  // namespace ww

@@ -37,19 +37,22 @@ using vec_at = std::integral_constant<VecAt, kAt>;
 // Where the whole vectors of a row that is not aligned begin and end.
 template <typename T>
 struct RowEdges {
-  int lead = 0;  // columns before the first 16-byte boundary
-  int tail = 0;  // column of the last
+  static constexpr int kSize = Vec<T>::kSize;
+  int lead = 0;  // columns before the first vector
+  int tail = 0;  // column behind the last
 
-  RowEdges() = default;
+  // Of vectors that begin with the row, wherever it lies.
+  __device__ explicit RowEdges(int hidden_size) : tail(hidden_size / kSize * kSize) {}
+
+  // Of vectors that begin at the boundaries in this row.
   __device__ RowEdges(const T* row, int hidden_size) {
-    constexpr int kSize = Vec<T>::kSize;
     lead = (kSize - vec_skew(row)) % kSize;
     tail = lead + max(hidden_size - lead, 0) / kSize * kSize;
   }
 
   // The columns at the edges are the first two threads'; behind the row's end for the others.
   __device__ int column(int thread) const {
-    if (thread == 0 && lead > 0) return lead - Vec<T>::kSize;
+    if (thread == 0 && lead > 0) return lead - kSize;
     return thread == 1 ? tail : INT_MAX;
   }
 };
@@ -89,7 +92,8 @@ class RowThread {
       kThreads <= kWarpSize, WarpReduce<Op, kThreads>,
       std::conditional_t<kClustered, ClusterReduce<Op, kThreads>, BlockReduce<Op, kThreads>>>;
 
-  __device__ explicit RowThread(int hidden_size) : size_(hidden_size) {
+  __device__ explicit RowThread(int hidden_size)
+      : size_(hidden_size), edges_(hidden_size) {
     const int blocks_per_row = kClustered ? cluster_size() : 1;
     num_threads_ = kThreads * blocks_per_row;
     thread_ = threadIdx.x % kThreads + (kClustered ? cluster_rank() * kThreads : 0);
@@ -131,6 +135,16 @@ class RowThread {
     }
   }
 
+  // f(i, column, vec_at, is_there) for each whole vector that any lane of this warp has. The lanes
+  // stay together, for f to exchange values. For rows of whole vectors and of a warp or more.
+  template <typename F>
+  __device__ void each_warp_vec(F&& f) const {
+    const int lane = threadIdx.x % kWarpSize * Vec<T>::kSize;
+    each_place([&](int i, int column, auto at, bool is_there) {
+      if (column - lane < size_) f(i, column, at, is_there);
+    });
+  }
+
   // Whether this thread writes what there is one of for each row.
   __device__ bool is_first() const { return thread_ == 0; }
 
@@ -144,9 +158,9 @@ class RowThread {
 
  private:
   int size_;
+  RowEdges<T> edges_;
   int num_threads_;
   int thread_;
-  RowEdges<T> edges_;
 };
 
 // A thread of the kernel for rows that no tuning holds, a block for each; vectors are loaded again
@@ -163,7 +177,7 @@ class LongRowThread {
   using Reduce = BlockReduce<Op, kBlockThreads>;
 
   __device__ explicit LongRowThread(int hidden_size)
-      : first_row(blockIdx.x), row_stride(gridDim.x), size_(hidden_size) {}
+      : first_row(blockIdx.x), row_stride(gridDim.x), size_(hidden_size), edges_(hidden_size) {}
 
   __device__ void align_to(const T* row) {
     if constexpr (!kAligned) edges_ = RowEdges<T>(row, size_);
@@ -181,6 +195,15 @@ class LongRowThread {
       const int edge = edges_.column(thread);
       if (edge < size_) f(edge, vec_at<VecAt::edge>{});
     }
+  }
+
+  // f(column, vec_at, is_there), by whole warps as RowThread's.
+  template <typename F>
+  __device__ void each_warp_vec(F&& f) const {
+    constexpr int kSize = Vec<T>::kSize;
+    const int lane = threadIdx.x % kWarpSize * kSize;
+    for (int column = threadIdx.x * kSize; column - lane < size_; column += kBlockThreads * kSize)
+      f(column, vec_at<kWhole>{}, column < size_);
   }
 
   __device__ bool is_first() const { return threadIdx.x == 0; }
