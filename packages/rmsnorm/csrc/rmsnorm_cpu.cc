@@ -16,16 +16,17 @@ namespace {
 template <typename T>
 WW_VECTORISED inline double sum_squares(const T* h, int begin, int end, float scaling) {
   double total = 0.0;
-  for (int block = begin; block < end; block += kSumBlock) {
-    const int block_end = std::min(block + kSumBlock, end);
+  FloatBlock block;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* values = read_block(h + at, count, block);
     float sum = 0.0f;
 #pragma omp simd reduction(+ : sum)
-    for (int i = block; i < block_end; ++i) {
-      const float value = to_float(h[i]) * (scaling * scaling);
+    for (int i = 0; i < count; ++i) {
+      const float value = to_float(values[i]) * (scaling * scaling);
       sum += value * value;
     }
     total += sum;
-  }
+  });
   return total;
 }
 
@@ -34,17 +35,26 @@ WW_VECTORISED inline double sum_squares(const T* h, int begin, int end, float sc
 template <typename T, bool kLlama, typename W>
 WW_VECTORISED inline void write_out(const T* h, const W* weight, T* out, int begin, int end,
                                     float scaling, float rstd, float weight_offset) {
+  FloatBlock hs;
+  FloatBlock weights;
+  FloatBlock outs;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* x = read_block(h + at, count, hs);
+    const auto* w = read_param(weight, at, count, weights);
+    auto* results = block_for(out + at, outs);
 #pragma omp simd
-  for (int i = begin; i < end; ++i) {
-    float y = (to_float(h[i]) * scaling) * (rstd * scaling);
-    if constexpr (kLlama) y = to_float(from_float<T>(y));
-    if constexpr (!std::is_same_v<W, NoParam>) {
-      float scale = to_float(weight[i]) + weight_offset;
-      if constexpr (kLlama) scale = to_float(from_float<T>(scale));
-      y *= scale;
+    for (int i = 0; i < count; ++i) {
+      float y = (to_float(x[i]) * scaling) * (rstd * scaling);
+      if constexpr (kLlama) y = to_float(from_float<T>(y));
+      if constexpr (!std::is_same_v<W, NoParam>) {
+        float scale = to_float(w[i]) + weight_offset;
+        if constexpr (kLlama) scale = to_float(from_float<T>(scale));
+        y *= scale;
+      }
+      results[i] = from_float<InLoop<T>>(y);
     }
-    out[i] = from_float<T>(y);
-  }
+    write_block(results, count, out + at);
+  });
 }
 
 // One row, and the steps of its norm over any part of it.
