@@ -1,81 +1,74 @@
-// The two products of attention on the CPU: small blocks whose sums stay in vector registers, over
-// panels of columns that lie dense in memory. Plain loops, for vectorised() to compile.
+// The products of both steps of attention on the CPU. With many queries, one to a lane: a few rows
+// by two vectors of columns, whose sums stay in registers, and what is multiplied with the queries
+// are single elements of k or of v, which need no order of their own. With few, the second one
+// along the rows of v: the same sums in the same order, without the lanes that nobody uses.
 #pragma once
 
-#include <cstdint>
-
-#include "warpwright/cpu.h"
-#include "warpwright/dtype.h"
+#include "vector_cpu.h"
 
 namespace ww {
 
-// Six rows of sixteen columns are six sums of AVX-512 or twelve of AVX2, as many as hide the
-// latency of an FMA, and leave registers for the panel.
-inline constexpr int kPanelRows = 6;
-inline constexpr int kPanelColumns = 16;
+// Sums that hide the latency of an FMA, of kVectors a row, and leave registers for the operands:
+// AVX-512 has 32 of them, the others 16.
+template <int kLanes>
+inline constexpr int kRowsAtOnce = kLanes == 16 ? 8 : 4;
+// What both divide.
+inline constexpr int kRowsMultiple = 8;
 
-// c (kPanelRows, kPanelColumns) = a (kPanelRows, depth) * panel (depth, kPanelColumns), or += .
-template <bool kAdd>
-WW_VECTORISED inline void multiply_panel(const float* a, int a_pitch,
-                                         const float* __restrict__ panel, int depth, float* c,
-                                         int c_pitch) {
-  float sums[kPanelRows][kPanelColumns];
-#pragma GCC unroll 6
-  for (int row = 0; row < kPanelRows; ++row)
-#pragma omp simd
-    for (int i = 0; i < kPanelColumns; ++i) sums[row][i] = kAdd ? c[row * c_pitch + i] : 0.0f;
+// Where the left operand's element of a row and a depth is.
+struct LeftSteps {
+  int row;
+  int depth;
+};
+
+// c (kRowsAtOnce, kWidth) = a * b (depth, kWidth), plus c * factor (kWidth) if there is one.
+template <int kLanes, int kVectors>
+WW_VECTORISED inline void multiply_block(const float* a, LeftSteps steps, const float* b, int depth,
+                                         float* c, const float* factor) {
+  constexpr int kRows = kRowsAtOnce<kLanes>;
+  constexpr int kWidth = kLanes * kVectors;
+  Floats<kLanes> sums[kRows][kVectors];
+#pragma GCC unroll 8
+  for (int row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      sums[row][v] = Floats<kLanes>{};
+      if (factor == nullptr) continue;
+      sums[row][v] =
+          lanes<kLanes>(c + row * kWidth + v * kLanes) * lanes<kLanes>(factor + v * kLanes);
+    }
   for (int k = 0; k < depth; ++k) {
-#pragma GCC unroll 6
-    for (int row = 0; row < kPanelRows; ++row) {
-      const float x = a[row * a_pitch + k];
-#pragma omp simd
-      for (int i = 0; i < kPanelColumns; ++i) sums[row][i] += x * panel[k * kPanelColumns + i];
-    }
+    const float* column = a + k * steps.depth;
+#pragma GCC unroll 8
+    for (int row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v)
+        sums[row][v] += column[row * steps.row] * lanes<kLanes>(b + k * kWidth + v * kLanes);
   }
-#pragma GCC unroll 6
-  for (int row = 0; row < kPanelRows; ++row)
-#pragma omp simd
-    for (int i = 0; i < kPanelColumns; ++i) c[row * c_pitch + i] = sums[row][i];
+#pragma GCC unroll 8
+  for (int row = 0; row < kRows; ++row)
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) lanes<kLanes>(c + row * kWidth + v * kLanes) = sums[row][v];
 }
 
-// Rows of x as panels of columns, (panels, num_rows, kPanelColumns); zeros follow the last column.
-// Returns whether all elements are finite.
-template <typename T>
-WW_VECTORISED inline bool pack_columns(const T* x, int64_t stride, int num_rows, int num_columns,
-                                       float* panels) {
-  float largest = 0.0f;
-  for (int first = 0; first < num_columns; first += kPanelColumns) {
-    const int count = num_columns - first < kPanelColumns ? num_columns - first : kPanelColumns;
-    for (int row = 0; row < num_rows; ++row) {
-      const T* from = x + row * stride + first;
-      float* to = panels + (int64_t{first} * num_rows + row * kPanelColumns);
-      if (count == kPanelColumns)
-        for (int i = 0; i < kPanelColumns; ++i) to[i] = to_float(from[i]);
-      else
-        for (int i = 0; i < kPanelColumns; ++i) to[i] = i < count ? to_float(from[i]) : 0.0f;
-      // 0 x is 0, or NaN, which stays in the sum.
-      float sum = 0.0f;
-#pragma omp simd reduction(+ : sum)
-      for (int i = 0; i < kPanelColumns; ++i) sum += 0.0f * to[i];
-      largest += sum;
-    }
-  }
-  return largest == 0.0f;
+// The same for num_rows rows, a multiple of kRowsMultiple.
+template <int kLanes, int kVectors>
+WW_VECTORISED inline void multiply(const float* a, LeftSteps steps, int num_rows, const float* b,
+                                   int depth, float* c, const float* factor) {
+  for (int row = 0; row < num_rows; row += kRowsAtOnce<kLanes>)
+    multiply_block<kLanes, kVectors>(a + row * steps.row, steps, b, depth,
+                                     c + row * kLanes * kVectors, factor);
 }
 
-// The same of x transposed: panels of rows, (panels, num_columns, kPanelColumns); zeros follow the
-// last row.
-template <typename T>
-WW_VECTORISED inline void pack_rows(const T* x, int64_t stride, int num_rows, int num_columns,
-                                    float* panels) {
-  for (int first = 0; first < num_rows; first += kPanelColumns) {
-    float* panel = panels + int64_t{first} * num_columns;
-    for (int row = 0; row < kPanelColumns; ++row) {
-      const T* from = x + (first + row) * stride;
-      const bool inside = first + row < num_rows;
-      for (int i = 0; i < num_columns; ++i)
-        panel[i * kPanelColumns + row] = inside ? to_float(from[i]) : 0.0f;
-    }
+// out = out * factor + the sum of weights[key * kWidth] * values[key], rows of `dim` floats.
+template <int kWidth>
+WW_VECTORISED inline void add_weighted(const float* values, int count, const float* weights,
+                                       float factor, int dim, float* __restrict__ out) {
+  for (int i = 0; i < dim; ++i) out[i] *= factor;
+  for (int key = 0; key < count; ++key) {
+    const float weight = weights[key * kWidth];
+    const float* row = values + key * dim;
+    for (int i = 0; i < dim; ++i) out[i] += weight * row[i];
   }
 }
 

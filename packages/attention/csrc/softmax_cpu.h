@@ -1,67 +1,105 @@
-// The online softmax of one row on the CPU.
+// The online softmax on the CPU, of as many queries at once as a panel has lanes.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "attention.h"
+#include "vector_cpu.h"
 
 namespace ww {
 
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
 
-// 2^x for x <= 0, within 2 ulp; 0 below the normal floats; NaN stays. Branch-free.
-WW_VECTORISED inline float exp2_nonpositive(float x) {
-  constexpr float kLeast = -126.0f;
-  constexpr float kRound = 0x1.8p23f;  // adding it leaves the nearest integer in the last bits
-  const float clamped = x < kLeast ? kLeast : x;
-  const float shifted = clamped + kRound;
-  const float fraction = clamped - (shifted - kRound);
-  // Taylor's series of 2^f: on [-1/2, 1/2] its next term is below 2^-26.
-  float power = 1.5252733804059840e-5f;
-  power = power * fraction + 1.5403530393381610e-4f;
-  power = power * fraction + 1.3333558146428443e-3f;
-  power = power * fraction + 9.6181291076284772e-3f;
-  power = power * fraction + 5.5504108664821580e-2f;
-  power = power * fraction + 2.4022650695910071e-1f;
-  power = power * fraction + 6.9314718055994531e-1f;
-  power = power * fraction + 1.0f;
-  const uint32_t exponent = (bits_of<uint32_t>(shifted) << 23) + 0x3f800000u;
-  const float result = power * bits_of<float>(exponent);
-  return x < kLeast ? 0.0f : result;
-}
+// What the queries of a panel have seen so far, one to a lane. Scores are in whatever unit the
+// caller has; exp2(unit * score) is a weight.
+template <int kLanes, int kVectors>
+struct alignas(64) Panel {
+  static constexpr int kWidth = kLanes * kVectors;
+  using V = Floats<kLanes>;
 
-// What a row has seen so far.
-struct RowState {
-  float max = kMinusInf;
-  float sum = 0.0f;
+  float max[kWidth];      // the largest score
+  float sum[kWidth];      // of the weights, relative to that one's
+  float rescale[kWidth];  // for what was summed with earlier weights
+  int begin[kWidth];      // keys that a query may see by its position
+  int end[kWidth];
+  int64_t mask[kWidth];  // where its row of the mask begins
+  KeyRange some;         // keys that at least one may see
+  KeyRange all;          // keys that all may see
 
-  // Scores become weights relative to the largest one so far. Returns what earlier weights, and
-  // what was summed with them, have to be multiplied by.
-  WW_VECTORISED float update(float* scores, int count) {
-    float largest = max;
-#pragma omp simd reduction(max : largest)
-    for (int i = 0; i < count; ++i) largest = scores[i] > largest ? scores[i] : largest;
-    // Nothing visible yet: any finite number keeps -inf - largest from being NaN.
-    const float base = largest == kMinusInf ? 0.0f : largest;
-    float added = 0.0f;
-#pragma omp simd reduction(+ : added)
-    for (int i = 0; i < count; ++i) {
-      scores[i] = exp2_nonpositive((scores[i] - base) * kLog2E);
-      added += scores[i];
+  // Scores of `count` keys, (count, kWidth), become weights.
+  WW_VECTORISED void update(float* scores, int count, float unit) {
+    V largest[kVectors];
+    V base[kVectors];
+    V added[kVectors];
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) largest[v] = lanes<kLanes>(max + v * kLanes);
+    for (int key = 0; key < count; ++key)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        const V score = lanes<kLanes>(scores + key * kWidth + v * kLanes);
+        largest[v] = score > largest[v] ? score : largest[v];
+      }
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      // Nothing visible yet: any finite number keeps -inf - base from being NaN.
+      base[v] = largest[v] == kMinusInf ? V{} : largest[v];
+      added[v] = V{};
     }
-    const float rescale = exp2_nonpositive((max - base) * kLog2E);
-    max = largest;
-    sum = sum * rescale + added;
-    return rescale;
+    for (int key = 0; key < count; ++key)
+#pragma GCC unroll 2
+      for (int v = 0; v < kVectors; ++v) {
+        V& score = lanes<kLanes>(scores + key * kWidth + v * kLanes);
+        score = exp2((score - base[v]) * unit);
+        added[v] += score;
+      }
+#pragma GCC unroll 2
+    for (int v = 0; v < kVectors; ++v) {
+      V& sums = lanes<kLanes>(sum + v * kLanes);
+      const V factor = exp2((lanes<kLanes>(max + v * kLanes) - base[v]) * unit);
+      sums = sums * factor + added[v];
+      lanes<kLanes>(rescale + v * kLanes) = factor;
+      lanes<kLanes>(max + v * kLanes) = largest[v];
+    }
   }
 
-  // One more logit in the denominator.
-  float add_sink(float sink) {
-    float none = sink;
-    const float rescale = update(&none, 1);
-    return rescale;
+  // Takes in what other keys gave. What was summed with weights has to be multiplied by rescale
+  // here, and by other.rescale there, to be added.
+  WW_VECTORISED void merge(Panel& other, float unit) {
+    for (int v = 0; v < kWidth; v += kLanes) {
+      V& mine = lanes<kLanes>(max + v);
+      const V theirs = lanes<kLanes>(other.max + v);
+      const V largest = theirs > mine ? theirs : mine;
+      const V base = largest == kMinusInf ? V{} : largest;
+      const V factor = exp2((mine - base) * unit);
+      const V other_factor = exp2((theirs - base) * unit);
+      V& sums = lanes<kLanes>(sum + v);
+      sums = sums * factor + lanes<kLanes>(other.sum + v) * other_factor;
+      lanes<kLanes>(rescale + v) = factor;
+      lanes<kLanes>(other.rescale + v) = other_factor;
+      mine = largest;
+    }
+  }
+
+ private:
+  WW_VECTORISED static V exp2(const V& x) { return exp2_nonpositive<kLanes>(x); }
+};
+
+// A row's largest logit and the sum of its weights, relative to that one's.
+struct RowTotal {
+  float max;
+  float sum;
+
+  // One more logit in the denominator. Returns what the earlier weights have to be multiplied by.
+  float add(float logit) {
+    const float largest = std::max(max, logit);
+    const float base = largest == kMinusInf ? 0.0f : largest;
+    const float factor = std::exp(max - base);
+    sum = sum * factor + std::exp(logit - base);
+    max = largest;
+    return factor;
   }
 
   float lse() const { return sum == 0.0f ? kMinusInf : max + std::log(sum); }

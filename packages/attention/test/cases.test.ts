@@ -221,4 +221,19 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       expect(await bitsOf(alone)).toBe(await bitsOf(all.narrow(2, query, 1)));
     }
   });
+
+  // The GPU has no parts.
+  test.runIf(device === "cpu")(
+    "a query's row is its own beside any others, over parts of the keys",
+    async () => {
+      const { q, k, v } = randomInputs({ sq: 300, sk: 2300, h: 4, hk: 2, d: 24 }, { device });
+      const options = { windowLeft: 1500, windowRight: 40 };
+      const all = byHead(attention(q, k, v, options));
+      for (const count of [1, 2, 7, 20, 40]) {
+        // The last queries: they stand at the same keys without the others.
+        const last = byHead(attention(q.narrow(1, 300 - count, count), k, v, options));
+        expect(await bitsOf(last)).toBe(await bitsOf(all.narrow(2, 300 - count, count)));
+      }
+    },
+  );
 });

@@ -18,13 +18,14 @@ template <typename T>
 WW_VECTORISED inline double sum_row(const T* h, int begin, int end,
                                     const Moments<Scaled>& moments) {
   double total = 0.0;
-  for (int block = begin; block < end; block += kSumBlock) {
-    const int block_end = std::min(block + kSumBlock, end);
+  FloatBlock block;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* values = read_block(h + at, count, block);
     float sum = 0.0f;
 #pragma omp simd reduction(+ : sum)
-    for (int i = block; i < block_end; ++i) sum += moments.shrunk(to_float(h[i]));
+    for (int i = 0; i < count; ++i) sum += moments.shrunk(to_float(values[i]));
     total += sum;
-  }
+  });
   return total;
 }
 
@@ -44,19 +45,20 @@ template <typename T>
 WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end,
                                                Moments<Scaled> moments) {
   Deviations total;
-  for (int block = begin; block < end; block += kSumBlock) {
-    const int block_end = std::min(block + kSumBlock, end);
+  FloatBlock block;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* values = read_block(h + at, count, block);
     float sum = 0.0f;
     float squares = 0.0f;
 #pragma omp simd reduction(+ : sum, squares)
-    for (int i = block; i < block_end; ++i) {
-      const float deviation = moments.deviation(to_float(h[i]));
+    for (int i = 0; i < count; ++i) {
+      const float deviation = moments.deviation(to_float(values[i]));
       const float grown = deviation * moments.grow;
       sum += deviation;
       squares += grown * grown;
     }
     total += {sum, squares};
-  }
+  });
   return total;
 }
 
@@ -65,13 +67,24 @@ WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end,
 template <typename T, typename W, typename B>
 WW_VECTORISED inline void write_out(const T* h, const W* weight, const B* bias, T* out, int begin,
                                     int end, Moments<Scaled> moments, float rstd) {
+  FloatBlock hs;
+  FloatBlock weights;
+  FloatBlock biases;
+  FloatBlock outs;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* x = read_block(h + at, count, hs);
+    const auto* w = read_param(weight, at, count, weights);
+    const auto* b = read_param(bias, at, count, biases);
+    auto* results = block_for(out + at, outs);
 #pragma omp simd
-  for (int i = begin; i < end; ++i) {
-    float y = moments.centred(to_float(h[i])) * rstd;
-    if constexpr (!std::is_same_v<W, NoParam>) y *= to_float(weight[i]);
-    if constexpr (!std::is_same_v<B, NoParam>) y += to_float(bias[i]);
-    out[i] = from_float<T>(y);
-  }
+    for (int i = 0; i < count; ++i) {
+      float y = moments.centred(to_float(x[i])) * rstd;
+      if constexpr (!std::is_same_v<W, NoParam>) y *= to_float(w[i]);
+      if constexpr (!std::is_same_v<B, NoParam>) y += to_float(b[i]);
+      results[i] = from_float<InLoop<T>>(y);
+    }
+    write_block(results, count, out + at);
+  });
 }
 
 // What there is one of for each row; returns rstd of the row shrunk and grown.

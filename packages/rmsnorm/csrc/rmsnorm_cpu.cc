@@ -17,17 +17,26 @@ namespace {
 template <typename T, bool kLlama, typename W>
 WW_VECTORISED inline void write_out(const T* h, const W* weight, T* out, int begin, int end,
                                     RowRstd norm, float weight_offset) {
+  FloatBlock hs;
+  FloatBlock weights;
+  FloatBlock outs;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* x = read_block(h + at, count, hs);
+    const auto* w = read_param(weight, at, count, weights);
+    auto* results = block_for(out + at, outs);
 #pragma omp simd
-  for (int i = begin; i < end; ++i) {
-    float y = (to_float(h[i]) * norm.scaling) * (norm.rstd * norm.scaling);
-    if constexpr (kLlama) y = to_float(from_float<T>(y));
-    if constexpr (!std::is_same_v<W, NoParam>) {
-      float scale = to_float(weight[i]) + weight_offset;
-      if constexpr (kLlama) scale = to_float(from_float<T>(scale));
-      y *= scale;
+    for (int i = 0; i < count; ++i) {
+      float y = (to_float(x[i]) * norm.scaling) * (norm.rstd * norm.scaling);
+      if constexpr (kLlama) y = to_float(from_float<T>(y));
+      if constexpr (!std::is_same_v<W, NoParam>) {
+        float scale = to_float(w[i]) + weight_offset;
+        if constexpr (kLlama) scale = to_float(from_float<T>(scale));
+        y *= scale;
+      }
+      results[i] = from_float<InLoop<T>>(y);
     }
-    out[i] = from_float<T>(y);
-  }
+    write_block(results, count, out + at);
+  });
 }
 
 // One row, and the steps of its norm over any part of it.

@@ -65,18 +65,36 @@ inline int processor_level() {
 
 }  // namespace detail
 
-// Runs f, a lambda marked WW_VECTORISED, compiled for the widest instruction set that this
-// processor has: AVX-512, AVX2 with FMA, or the baseline. Plain loops are vectorised by the
-// compiler; the whole translation unit stays baseline code, so that nothing else can meet an
-// unknown instruction.
-template <typename F>
-inline void vectorised(F&& f) {
+// Floats in a vector of this processor: 16, 8 or 4.
+inline int vector_lanes() {
 #if defined(__x86_64__)
   static const int level = detail::processor_level();
-  if (level == 4) return detail::call_v4(f);
-  if (level == 3) return detail::call_v3(f);
+  if (level == 4) return 16;
+  if (level == 3) return 8;
 #endif
-  f();
+  return 4;
+}
+
+// Runs f, a lambda marked WW_VECTORISED, compiled for processors with vectors of kLanes floats,
+// which this one has to have: AVX-512, AVX2 with FMA, or the baseline. Plain loops are vectorised
+// by the compiler; the whole translation unit stays baseline code, so that nothing else can meet an
+// unknown instruction.
+template <int kLanes, typename F>
+inline void vectorised_for(F&& f) {
+#if defined(__x86_64__)
+  if constexpr (kLanes == 16) return detail::call_v4(f);
+  if constexpr (kLanes == 8) return detail::call_v3(f);
+#endif
+  if constexpr (kLanes == 4) f();
+}
+
+// The same for the longest vectors that this processor has.
+template <typename F>
+inline void vectorised(F&& f) {
+  const int lanes = vector_lanes();
+  if (lanes == 16) return vectorised_for<16>(f);
+  if (lanes == 8) return vectorised_for<8>(f);
+  vectorised_for<4>(f);
 }
 
 }  // namespace ww

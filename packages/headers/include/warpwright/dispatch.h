@@ -14,9 +14,10 @@ WW_HOST_DEVICE constexpr T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
 
-// f(type_tag<T>{}) for float, float16 or bfloat16.
+// f(type_tag<T>{}) for float, float16 or bfloat16. Inlined always: code that is compiled for the
+// running processor may stand inside.
 template <typename F>
-cudaError_t dispatch_dtype(Dtype dtype, F&& f) {
+__attribute__((always_inline)) inline cudaError_t dispatch_dtype(Dtype dtype, F&& f) {
   switch (dtype) {
     case Dtype::f32:
       return f(type_tag<float>{});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "warpwright/blocks_cpu.h"
 #include "warpwright/cpu.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/elementwise.h"
@@ -15,18 +16,39 @@ namespace detail {
 inline constexpr int64_t kPieceElements = 16384;
 
 template <typename T, Operands kOperands, bool kSwapped, typename Op>
-WW_OP void evaluate_piece(const T* first, const T* second, T* out, int64_t count, const Op& op) {
+WW_OP void evaluate_block(const InLoop<T>* first, const InLoop<T>* second, InLoop<T>* out,
+                          int count, const Op& op) {
 #pragma omp simd
-  for (int64_t i = 0; i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
+    float result;
     if constexpr (kOperands == Operands::one) {
-      out[i] = from_float<T>(apply<T>(op, to_float(first[i])));
+      result = apply<T>(op, to_float(first[i]));
     } else if constexpr (kOperands == Operands::two) {
-      out[i] = from_float<T>(apply<T>(op, to_float(first[i]), to_float(second[i])));
+      result = apply<T>(op, to_float(first[i]), to_float(second[i]));
     } else {
       const float front = to_float(first[2 * i]);
       const float behind = to_float(first[2 * i + 1]);
-      out[i] = from_float<T>(kSwapped ? apply<T>(op, behind, front) : apply<T>(op, front, behind));
+      result = kSwapped ? apply<T>(op, behind, front) : apply<T>(op, front, behind);
     }
+    out[i] = from_float<InLoop<T>>(result);
+  }
+}
+
+template <typename T, Operands kOperands, bool kSwapped, typename Op>
+WW_OP void evaluate_piece(const T* first, const T* second, T* out, int64_t count, const Op& op) {
+  constexpr int kStep = kOperands == Operands::interleaved ? 2 : 1;
+  constexpr int kBlock = kBlockFloats / kStep;
+  FloatBlock firsts;
+  FloatBlock seconds;
+  FloatBlock outs;
+  for (int64_t at = 0; at < count; at += kBlock) {
+    const int size = static_cast<int>(std::min<int64_t>(count - at, kBlock));
+    const auto* xs = read_block(first + kStep * at, kStep * size, firsts);
+    const InLoop<T>* ys = nullptr;
+    if constexpr (kOperands == Operands::two) ys = read_block(second + at, size, seconds);
+    auto* results = block_for(out + at, outs);
+    evaluate_block<T, kOperands, kSwapped>(xs, ys, results, size, op);
+    write_block(results, size, out + at);
   }
 }
 

@@ -1,7 +1,6 @@
 // The mean square of a row on the CPU.
 #pragma once
 
-#include <algorithm>
 #include <cmath>
 #include <type_traits>
 
@@ -14,16 +13,17 @@ namespace ww {
 template <typename T>
 WW_VECTORISED inline double sum_squares(const T* h, int begin, int end, float scaling) {
   double total = 0.0;
-  for (int block = begin; block < end; block += kSumBlock) {
-    const int block_end = std::min(block + kSumBlock, end);
+  FloatBlock block;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* values = read_block(h + at, count, block);
     float sum = 0.0f;
 #pragma omp simd reduction(+ : sum)
-    for (int i = block; i < block_end; ++i) {
-      const float value = to_float(h[i]) * (scaling * scaling);
+    for (int i = 0; i < count; ++i) {
+      const float value = to_float(values[i]) * (scaling * scaling);
       sum += value * value;
     }
     total += sum;
-  }
+  });
   return total;
 }
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "warpwright/blocks_cpu.h"
 #include "warpwright/cpu.h"
 #include "warpwright/dispatch.h"
 #include "warpwright/rows.h"
@@ -15,7 +16,13 @@ namespace ww {
 
 // A kernel sums in float over this many elements and those sums in double, so that the error does
 // not grow with the row.
-inline constexpr int kSumBlock = 1024;
+inline constexpr int kSumBlock = kBlockFloats;
+
+// f(at, count) for the blocks of a row's elements [begin, end).
+template <typename F>
+WW_VECTORISED inline void each_block(int begin, int end, F&& f) {
+  for (int at = begin; at < end; at += kBlockFloats) f(at, std::min(end - at, kBlockFloats));
+}
 
 namespace detail {
 
@@ -123,7 +130,18 @@ namespace detail {
 // Apart, for the compiler to see that no pointer changes.
 template <typename T>
 WW_VECTORISED inline void add_rounded(const T* x, const T* residual, T* sum, int begin, int end) {
-  for (int i = begin; i < end; ++i) sum[i] = from_float<T>(to_float(x[i]) + to_float(residual[i]));
+  FloatBlock xs;
+  FloatBlock residuals;
+  FloatBlock sums;
+  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
+    const auto* a = read_block(x + at, count, xs);
+    const auto* b = read_block(residual + at, count, residuals);
+    auto* results = block_for(sum + at, sums);
+#pragma omp simd
+    for (int i = 0; i < count; ++i)
+      results[i] = from_float<InLoop<T>>(to_float(a[i]) + to_float(b[i]));
+    write_block(results, count, sum + at);
+  });
 }
 
 }  // namespace detail
@@ -151,6 +169,15 @@ struct AddedRow {
 
 // Stands for the elements of a parameter that is left out.
 struct NoParam {};
+
+// read_block() of the elements of a parameter from `at` on.
+template <typename W>
+WW_VECTORISED inline const auto* read_param(const W* param, int at, int count, FloatBlock& block) {
+  if constexpr (std::is_same_v<W, NoParam>)
+    return param;
+  else
+    return read_block(param + at, count, block);
+}
 
 // f(param) for rows of T, with a pointer to NoParam, float or T.
 template <typename T, typename F>
