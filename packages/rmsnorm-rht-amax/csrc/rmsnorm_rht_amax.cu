@@ -87,8 +87,9 @@ template <typename T, typename Thread>
 __device__ void load_row(const RmsnormRhtAmaxParams& params, const Thread& thread, int64_t row,
                          Vec<T> (&x)[Thread::kVecs]) {
   const T* x_row = params.x.row<const T>(params.grid, row);
-  thread.each_vec(
-      [&](int i, int column, auto at) { x[i] = load_vec<T, at>(x_row, column, params.hidden_size); });
+  thread.each_vec([&](int i, int column, auto at) {
+    x[i] = load_vec<T, at>(x_row, column, params.hidden_size);
+  });
 }
 
 // One row, which every thread of it has its vectors of.

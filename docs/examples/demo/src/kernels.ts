@@ -5,6 +5,7 @@ import { geglu } from "@warpwright/geglu";
 import { gelu } from "@warpwright/gelu";
 import { layernorm } from "@warpwright/layernorm";
 import { rmsnorm } from "@warpwright/rmsnorm";
+import { rmsnormRhtAmax } from "@warpwright/rmsnorm-rht-amax";
 import { rope, ropeTables } from "@warpwright/rope";
 import { type Device, type Tensor, tensor, tidy } from "@warpwright/runtime";
 import { swiglu } from "@warpwright/swiglu";
@@ -48,6 +49,20 @@ export const kernels: readonly Kernel[] = [
       return {
         call: (out) => layernorm(hidden, inputNorm, postNorm, { out }),
         expected: reference.layernorm(values[0]!, values[1]!, values[2]!, 1e-5),
+      };
+    },
+  },
+  {
+    name: "rmsnorm-rht-amax",
+    of: "hidden states",
+    prepare({ hidden, inputNorm }) {
+      const expected = reference.rmsnormRht(valuesOf(hidden), valuesOf(inputNorm), 1e-5);
+      const largest = expected.reduce((max, value) => Math.max(max, Math.abs(value)), 0);
+      return {
+        call: (out) => rmsnormRhtAmax(hidden, inputNorm, { out }).out,
+        expected,
+        // A sum of 16 terms, each up to 4 times what the largest came to, which may cancel.
+        slack: 16 * 2 ** -24 * largest,
       };
     },
   },

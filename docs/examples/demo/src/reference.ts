@@ -31,6 +31,23 @@ export function layernorm(x: Values, weight: Values, bias: Values, eps: number):
   });
 }
 
+/** y = x / sqrt(mean(x²) + eps) * weight, and of each 16 columns Σ (-1)^bits(i & j) y[j] / 4 */
+export function rmsnormRht(x: Values, weight: Values, eps: number): Values {
+  return byRow(x, weight.length, (row) => {
+    const rstd = 1 / Math.sqrt(mean(row.map((value) => value * value)) + eps);
+    const y = row.map((value, i) => value * rstd * weight[i]!);
+    return y.map((_, i) => {
+      const block = y.subarray(i - (i % 16), i - (i % 16) + 16);
+      return block.reduce((sum, value, j) => sum + sign(i % 16 & j) * value, 0) / 4;
+    });
+  });
+}
+
+/** -1 to the number of bits that are set. */
+function sign(bits: number): number {
+  return bits === 0 ? 1 : sign(bits >> 1) * (bits & 1 ? -1 : 1);
+}
+
 /** Heads of a token at position p: columns i and i + d / 2 turn by p * theta^(-2 i / d). */
 export function rope(x: Values, heads: number, dim: number, theta: number): Values {
   const half = dim / 2;

@@ -92,8 +92,7 @@ class RowThread {
       kThreads <= kWarpSize, WarpReduce<Op, kThreads>,
       std::conditional_t<kClustered, ClusterReduce<Op, kThreads>, BlockReduce<Op, kThreads>>>;
 
-  __device__ explicit RowThread(int hidden_size)
-      : size_(hidden_size), edges_(hidden_size) {
+  __device__ explicit RowThread(int hidden_size) : size_(hidden_size), edges_(hidden_size) {
     const int blocks_per_row = kClustered ? cluster_size() : 1;
     num_threads_ = kThreads * blocks_per_row;
     thread_ = threadIdx.x % kThreads + (kClustered ? cluster_rank() * kThreads : 0);
