@@ -1,4 +1,6 @@
 // What only a GPU can show.
+import { createRequire } from "node:module";
+import { pathToFileURL } from "node:url";
 import { Worker } from "node:worker_threads";
 import { ones, randn, type Tensor, zeros } from "@warpwright/runtime";
 import { valuesOf } from "@warpwright/testing";
@@ -114,9 +116,14 @@ describeCuda("attention at lengths that users have", () => {
   );
 
   test("AT-32: the first call on a thread of its own", async () => {
+    // Code without a file finds packages from the current folder, which may be any.
+    const { resolve } = createRequire(import.meta.url);
+    const [kernel, runtime] = ["@warpwright/attention", "@warpwright/runtime"].map((name) =>
+      JSON.stringify(pathToFileURL(resolve(name)).href),
+    );
     const program = `
       const { parentPort } = require("node:worker_threads");
-      Promise.all([import("@warpwright/attention"), import("@warpwright/runtime")]).then(
+      Promise.all([import(${kernel}), import(${runtime})]).then(
         async ([{ attention }, { ones }]) => {
           const x = ones([1, 4, 1, 64], { dtype: "bfloat16", device: "cuda:0" });
           parentPort.postMessage((await attention(x, x, x).data())[255]);

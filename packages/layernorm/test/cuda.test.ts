@@ -2,7 +2,7 @@ import { testFarRows, testStreams } from "@warpwright/testing/vitest";
 import { functions } from "./callees.js";
 
 // XC-01, XC-03, XC-05
-testStreams(functions);
+testStreams(functions, { sumsByAlignment: true });
 
 testFarRows(functions.slice(0, 1), [
   ["RN-01: just below", "float16", 131_072, 16_384],

@@ -1,7 +1,7 @@
 import { testFarRows, testStreams } from "@warpwright/testing/vitest";
 import { functions } from "./callees.js";
 
-testStreams(functions);
+testStreams(functions, { sumsByAlignment: true });
 
 testFarRows(functions.slice(0, 1), [
   ["RN-01: just below", "float16", 131_072, 16_384],

@@ -15,8 +15,8 @@ import { expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
 const device = "cuda:0";
 
-// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then clusters
-// of blocks, and rows too long for those.
+// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
+// clusters of blocks, and rows too long for those.
 const vectors = [5, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
 
 /** One size for each way a row is shared out. */

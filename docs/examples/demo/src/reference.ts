@@ -38,7 +38,7 @@ export function rmsnormRht(x: Values, weight: Values, eps: number): Values {
     const y = row.map((value, i) => value * rstd * weight[i]!);
     return y.map((_, i) => {
       const block = y.subarray(i - (i % 16), i - (i % 16) + 16);
-      return block.reduce((sum, value, j) => sum + sign(i % 16 & j) * value, 0) / 4;
+      return block.reduce((sum, value, j) => sum + sign((i % 16) & j) * value, 0) / 4;
     });
   });
 }

@@ -22,8 +22,8 @@ export interface LayoutOptions {
   /** Sizes of a row: within and beyond what the kernel reads at once, divisible and not. */
   sizes?: readonly number[];
   /**
-   * Whether a GPU forms a row's sums in an order that depends on where the row lies, so that results
-   * are compared within `tolerances.reduction` there. Default false.
+   * Whether a GPU forms a row's sums in an order that depends on where the row lies, so that
+   * results are compared within `tolerances.reduction` there. Default false.
    */
   sumsByAlignment?: boolean;
 }
@@ -32,8 +32,8 @@ const layoutSizes = [8, 63, 640, 4096, 9000];
 const guardedSizes = [1, 5, 8, 64, 769, 4095, 4096, 16391];
 
 /**
- * Tests on all dtypes that each function gives the same results for inputs and outputs in any layout
- * and at any alignment, and writes nothing but its outputs.
+ * Tests on all dtypes that each function gives the same results for inputs and outputs in any
+ * layout and at any alignment, and writes nothing but its outputs.
  *
  * @example
  * import { rmsnorm, type RmsnormOptions } from "@warpwright/rmsnorm";

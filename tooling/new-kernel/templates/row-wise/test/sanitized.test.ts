@@ -8,8 +8,8 @@ import { expectNewKernel } from "./support.js";
 
 const device = "cuda:0";
 
-// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then clusters
-// of blocks, and rows too long for those.
+// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
+// clusters of blocks, and rows too long for those.
 const vectors = [5, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
 
 describeCuda("newKernel under compute-sanitizer", () => {
