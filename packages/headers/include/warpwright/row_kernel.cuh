@@ -1,6 +1,6 @@
-// How a row-wise kernel shares its rows out: to a warp, a block or a cluster of blocks, which hold
-// the row in registers, by its length; to a block that reads it again where none of them can (from
-// 128 KiB on devices without clusters, 512 KiB on the others).
+// How a row-wise kernel shares its rows out: to half a warp, a warp, a block or a cluster of
+// blocks, which hold the row in registers, by its length; to a block that reads it again where none
+// of them can (beyond 128 KiB on devices without clusters, 512 KiB on the others).
 #pragma once
 
 #include <algorithm>

@@ -57,17 +57,17 @@ struct RowEdges {
   }
 };
 
-// A thread of the kernel for kRowTunings[kTuning], which has vectors of T of its rows.
-// They begin with the row; of rows that are not aligned, at the 16-byte boundaries in `out`, so
-// that it is written by whole ones, and what is before the first and behind the last is one more
-// each.
+// A thread of the kernel for kRowTunings[kTuning], which has vectors of T of its rows. They begin
+// with the row; after align_to, of rows that are not aligned, at the 16-byte boundaries in `out`,
+// so that it is written by whole ones, and what is before the first and behind the last is one
+// vector more each.
 //
 //   RowThread<T, kTuning, kAligned> thread(hidden_size);
 //   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
 //     T* out = …;
 //     thread.align_to(out);
 //     Vec<T> h[thread.kVecs];
-//     thread.each_vec([&]<VecAt kAt>(int i, int column, vec_at<kAt>) { h[i] = … });
+//     thread.each_vec([&](int i, int column, auto at) { h[i] = load_vec<T, at>(…); });
 //   }
 //   thread.leave();
 template <typename T, int kTuning, bool kAligned>
