@@ -26,9 +26,11 @@ constexpr int kOwnRegisters = 44;
 template <typename Thread>
 constexpr int kRegistersAhead = 2 * 4 * Thread::kVecs + kOwnRegisters;
 
-// For two blocks on a multiprocessor at least: one alone waits at each barrier.
+// For two blocks on a multiprocessor at least: one alone waits at each barrier. Warps without
+// barriers do better side by side, if their rows are not too short for that (measured on an H200).
 template <typename Thread>
-constexpr bool kRoomAhead = kRegistersAhead<Thread> * Thread::kBlockThreads * 2 <= kRegisters;
+constexpr bool kRoomAhead = (Thread::kRowsPerBlock == 1 || Thread::kVecs < 4) &&
+                            kRegistersAhead<Thread> * Thread::kBlockThreads * 2 <= kRegisters;
 
 // Blocks on a multiprocessor: as many as that leaves room for, since loads that are in flight are
 // what the memory's speed asks for.
@@ -37,10 +39,12 @@ constexpr int kMinBlocks =
     kRoomAhead<Thread> ? kRegisters / (kRegistersAhead<Thread> * Thread::kBlockThreads)
                        : Thread::kMinBlocks;
 
-// How many of a block's four warps share the rows of one amax, where a row is a warp's.
-__host__ __device__ int warps_of_group(int64_t rows_per_cta) {
-  if (rows_per_cta >= 4) return 4;
-  return rows_per_cta >= 2 ? 2 : 1;
+// How many of a block's four warps share the rows of one amax, where a row is a warp's. Many groups
+// keep the device busy without it, and without its barriers.
+int warps_of_group(const RmsnormRhtAmaxParams& params) {
+  constexpr int64_t kManyGroups = 2048;
+  if (params.num_groups() > kManyGroups || params.rows_per_cta == 1) return 1;
+  return params.rows_per_cta >= 4 ? 4 : 2;
 }
 
 // The rows of a group that one warp, or all threads of a longer row, have: every `step`th.
@@ -142,7 +146,7 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
   const Thread thread(params.hidden_size);
   const int64_t num_groups = params.num_groups();
   const int warp = kWarpRows ? threadIdx.x / kWarpSize : 0;
-  const int warps = kWarpRows ? warps_of_group(params.rows_per_cta) : 1;
+  const int warps = kWarpRows ? params.group_warps : 1;
   typename Thread::template Reduce<Sum> row_sum;
   std::conditional_t<kWarpRows, WarpsMax, ThreadsMax<Thread>> group_max;
   // All warps of a block go round alike, since they meet at barriers.
@@ -200,9 +204,10 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
 }
 
 template <typename T, bool kAligned>
-cudaError_t launch_rmsnorm_rht_amax(const RmsnormRhtAmaxParams& params, cudaStream_t stream) {
+cudaError_t launch_rmsnorm_rht_amax(RmsnormRhtAmaxParams params, cudaStream_t stream) {
+  params.group_warps = warps_of_group(params);
   const RowShare share{.count = params.num_groups(),
-                       .warps = warps_of_group(params.rows_per_cta),
+                       .warps = params.group_warps,
                        .min_threads = std::max(params.num_threads, kWarpSize)};
   const auto held = [](auto kTuning) { return rmsnorm_rht_amax_fwd_kernel<T, kTuning, kAligned>; };
   return launch_rows<T, kAligned>(params, share, stream, held,

@@ -21,8 +21,9 @@ struct RmsnormRhtAmaxParams {
   float eps;
   uint32_t signs;  // bit i negates column i of each block
   bool ignore_nan;
-  Dtype dtype;         // of x and out
-  Dtype weight_dtype;  // dtype, or f32
+  Dtype dtype;          // of x and out
+  Dtype weight_dtype;   // dtype, or f32
+  int group_warps = 1;  // that share the rows of one amax where a row is a warp's: the launcher's
 
   WW_HOST_DEVICE int64_t num_groups() const { return grid.num_rows() / rows_per_cta; }
 };
