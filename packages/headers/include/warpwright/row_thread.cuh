@@ -23,8 +23,8 @@ struct RowTuning {
 };
 
 // Measured on an H200: blocks that take one row and leave are faster than fewer that stay and fetch
-// ahead, since multiprocessors differ in speed; 4 vectors a thread keep enough bytes under way, and
-// 8 are needed where a block fills the multiprocessor.
+// ahead; 4 vectors a thread keep enough bytes under way, and 8 are needed where a block fills the
+// multiprocessor.
 inline constexpr RowTuning kRowTunings[] = {
     {16, 2, 12}, {32, 2, 12}, {32, 4, 9},   {64, 4, 18},       {128, 4, 9},      {256, 4, 4},
     {256, 8, 3}, {512, 8, 2}, {1024, 8, 1}, {256, 8, 4, true}, {512, 8, 2, true}};
