@@ -16,32 +16,46 @@
 namespace ww {
 namespace {
 
+// What the threads of a block know alike. In shared memory, since the main loop has no registers
+// for it, and reading it costs less than working it out again.
+template <typename T>
+struct BlockState {
+  BlockPlace place;
+  BlockKeys keys;
+  const T* k;
+  const T* v;
+};
+
 // kGeneral: also softcap, mask, and rows that are not aligned to 16 bytes; the others do without
 // their tests and registers.
 template <typename T, typename Shape, bool kGeneral>
 class AttentionBlock {
  public:
-  __device__ AttentionBlock(const AttentionParams& params, const BlockPlace& place, bool aligned)
+  __device__ AttentionBlock(const AttentionParams& params, bool aligned)
       : params_(params),
-        head_{params, place.batch, place.head},
         aligned_(!kGeneral || aligned),
-        first_query_(place.first_query),
         q_tile_(dynamic_shared<T>()),
         k_tile_(q_tile_ + Shape::Q::kElements),
         v_tile_(k_tile_ + Shape::K::kElements),
-        q_(q_tile_, threadIdx.x / Shape::kWarp * Shape::kWarpRows, threadIdx.x % Shape::kWarp),
+        state_(*dynamic_shared<BlockState<T>>(Shape::kTileBytes)),
+        q_(by_columns<typename Shape::Q, T>(
+            q_tile_ + threadIdx.x / Shape::kWarp * Shape::kWarpRows * Shape::Q::kPageColumns,
+            threadIdx.x % Shape::kWarp)),
         k_(by_rows<typename Shape::K, T>(k_tile_, threadIdx.x % Shape::kWarp)),
         v_(by_columns<typename Shape::V, T>(v_tile_, threadIdx.x % Shape::kWarp)),
         has_scores_(kGeneral && (params.softcap > 0.0f || params.mask.rows.data != nullptr)),
         softmax_(has_scores_ ? kLog2E : params.softmax_scale * kLog2E, has_scores_) {}
 
-  __device__ void run() {
-    const BlockKeys keys(params_, first_query_, Shape::kRows);
+  __device__ void run(const BlockPlace& place) {
+    const Head<T> head{params_, place.batch, place.head};
+    const BlockKeys keys(params_, place.first_query, Shape::kRows);
+    const HeadRows<const T> k = head.k();
+    // Everyone reads it behind the first barrier.
+    if (threadIdx.x == 0) state_ = {place, keys, k.data, head.v().data};
     const int first_key = keys.begin / Shape::kKeys * Shape::kKeys;
-    load<typename Shape::Q>(head_.q(), first_query_, params_.q_grid, params_.head_dim, q_tile_);
-    if (first_key < keys.end) load_keys(first_key);
-    for (int key = first_key; key < keys.end; key += Shape::kKeys)
-      add_tile(key, keys.end, key == first_key);
+    load<typename Shape::Q>(head.q(), place.first_query, params_.q_grid, params_.head_dim, q_tile_);
+    if (first_key < keys.end) load_keys(k, first_key);
+    for (int key = first_key; key < keys.end; key += Shape::kKeys) add_tile(key, keys.end);
     finish();
   }
 
@@ -53,35 +67,33 @@ class AttentionBlock {
                                      aligned_, tile);
   }
 
-  __device__ void load_keys(int key) {
-    load<typename Shape::K>(head_.k(), key, params_.k_grid, params_.head_dim, k_tile_);
+  __device__ void load_keys(const HeadRows<const T>& k, int key) {
+    load<typename Shape::K>(k, key, params_.k_grid, params_.head_dim, k_tile_);
     cp_async_commit();
   }
 
   __device__ void load_values(int key) {
-    load<typename Shape::V>(head_.v(), key, params_.k_grid, params_.head_dim_v, v_tile_);
+    const HeadRows<const T> v(state_.v, params_.v.strides[2]);
+    load<typename Shape::V>(v, key, params_.k_grid, params_.head_dim_v, v_tile_);
     cp_async_commit();
   }
 
-  __device__ void add_tile(int key, int end, bool first) {
+  __device__ void add_tile(int key, int end) {
     // K has arrived, and no warp reads the V before any more.
     cp_async_wait<0>();
     __syncthreads();
     load_values(key);
-    if (first) q_.hold();
     typename Shape::Scores scores;
     multiply_keys<T, Shape>(q_, k_, scores);
-    const int first_query = recomputed(first_query_);
     if (has_scores_)
-      make_scores<T, Shape>(params_, HeadMask(params_.mask, head_.batch, head_.index), first_query,
-                            key, scores);
-    else if (BlockKeys(params_, first_query, Shape::kRows).is_boundary(key, Shape::kKeys))
-      hide_keys<Shape>(params_, first_query, key, scores);
+      make_scores<T, Shape>(params_, state_.place, key, scores);
+    else if (state_.keys.is_boundary(key, Shape::kKeys))
+      hide_keys<Shape>(params_, state_.place.first_query, key, scores);
 
     // V has arrived, and no warp reads K any more.
     cp_async_wait<0>();
     __syncthreads();
-    if (key + Shape::kKeys < end) load_keys(key + Shape::kKeys);
+    if (key + Shape::kKeys < end) load_keys({state_.k, params_.k.strides[2]}, key + Shape::kKeys);
     softmax_.update(scores, sums_);
     add_values<T, Shape>(scores, v_, sums_);
   }
@@ -91,24 +103,23 @@ class AttentionBlock {
     cp_async_wait_all();
     __syncthreads();
     auto* staged = dynamic_shared<float>();
-    const BlockPlace block(params_, Shape::kRows);
+    const BlockPlace block = state_.place;
     const Head<T> head{params_, block.batch, block.head};
     const ThreadPlace place(recomputed(threadIdx.x), Shape::kWarpRows);
-    const bool found_nan =
+    const bool found_odd =
         stage_results<T, Shape>(head, softmax_, place, block.first_query, sums_, staged);
     __syncwarp();
     store_staged<T, Shape>(head, place, block.first_query, staged);
-    repeat_carefully<T>(head, block.first_query, Shape::kRows, found_nan);
+    repeat_carefully<T>(head, block.first_query, Shape::kRows, found_odd);
   }
 
   const AttentionParams& params_;
-  const Head<T> head_;
   const bool aligned_;
-  const int first_query_;
   T* const q_tile_;
   T* const k_tile_;
   T* const v_tile_;
-  QueryFragments<T, Shape> q_;
+  BlockState<T>& state_;
+  const Fragments<T, typename Shape::Q> q_;
   const Fragments<T, typename Shape::K> k_;
   const Fragments<T, typename Shape::V> v_;
   const bool has_scores_;
@@ -118,11 +129,11 @@ class AttentionBlock {
 
 template <typename T, int kTile, bool kGeneral>
 __global__ void __launch_bounds__(TileShape<kTile>::kThreads)
-    attention_fwd_kernel(const __grid_constant__ AttentionParams params, const bool aligned) {
-  using Shape = TileShape<kTile>;
-  const BlockPlace place(params, Shape::kRows);
-  if (!place.is_inside(params)) return;
-  AttentionBlock<T, Shape, kGeneral>(params, place, aligned).run();
+    attention_fwd_kernel(const __grid_constant__ AttentionParams params,
+                         const __grid_constant__ BlockOrder order, const bool aligned) {
+  BlockPlace place;
+  if (!order.find_place(place)) return;
+  AttentionBlock<T, TileShape<kTile>, kGeneral>(params, aligned).run(place);
 }
 
 // Whether all rows start at multiples of 16 bytes.
@@ -145,14 +156,17 @@ cudaError_t attention_fwd(const AttentionParams& params, cudaStream_t stream) {
   const bool general = !aligned || params.softcap > 0.0f || params.mask.rows.data != nullptr;
   return dispatch_index<kNumTiles>(tile_for(params.head_dim, params.head_dim_v), [&](auto kTile) {
     using Shape = TileShape<kTile>;
-    const LaunchConfig config{.grid = block_grid(params, Shape::kRows),
+    const BlockOrder order(params, Shape::kRows);
+    const LaunchConfig config{.grid = order.grid(),
                               .block = Shape::kThreads,
-                              .smem = Shape::kSharedBytes,
+                              .smem = Shape::kTileBytes + sizeof(BlockState<float16>),
                               .stream = stream};
     return dispatch_bool(general, [&](auto kGeneral) {
-      return params.dtype == Dtype::f16
-                 ? launch(attention_fwd_kernel<float16, kTile, kGeneral>, config, params, aligned)
-                 : launch(attention_fwd_kernel<bfloat16, kTile, kGeneral>, config, params, aligned);
+      const auto launch_as = [&]<typename T>(type_tag<T>) {
+        return launch(attention_fwd_kernel<T, kTile, kGeneral>, config, params, order, aligned);
+      };
+      return params.dtype == Dtype::f16 ? launch_as(type_tag<float16>{})
+                                        : launch_as(type_tag<bfloat16>{});
     });
   });
 }

@@ -211,10 +211,10 @@ class F32Block {
 
 template <int kColumns>
 __global__ void __launch_bounds__(F32Shape<kColumns>::kThreads)
-    attention_f32_fwd_kernel(const __grid_constant__ AttentionParams params) {
-  constexpr int kRows = F32Shape<kColumns>::kRows;
-  const BlockPlace block(params, kRows);
-  if (!block.is_inside(params)) return;
+    attention_f32_fwd_kernel(const __grid_constant__ AttentionParams params,
+                             const __grid_constant__ BlockOrder order) {
+  BlockPlace block;
+  if (!order.find_place(block)) return;
   const Head<float> head{params, block.batch, block.head};
   F32Block<kColumns>(head, block.first_query).run();
 }
@@ -226,12 +226,13 @@ cudaError_t attention_f32_fwd(const AttentionParams& params, cudaStream_t stream
   while (columns < std::max(params.head_dim, params.head_dim_v)) columns *= 2;
   return dispatch_int<64, 128, 256>(columns, [&](auto kColumns) {
     using Shape = F32Shape<kColumns>;
+    const BlockOrder order(params, Shape::kRows);
     return launch(attention_f32_fwd_kernel<kColumns>,
-                  {.grid = block_grid(params, Shape::kRows),
+                  {.grid = order.grid(),
                    .block = Shape::kThreads,
                    .smem = Shape::kSharedFloats * sizeof(float),
                    .stream = stream},
-                  params);
+                  params, order);
   });
 }
 

@@ -1,6 +1,7 @@
-// The slow way, for blocks with NaN among their results: key by key, so that a key of weight 0,
-// such as a hidden one, has no part in its query's result. On the tensor cores it has, if its value
-// is infinite or NaN: 0 * NaN is NaN.
+// The slow way, for blocks with NaN or infinity among their results: key by key, so that a key of
+// weight 0, such as a hidden one, has no part in its query's result. On the tensor cores it has, if
+// its value is infinite or NaN: 0 * NaN is NaN. And weights are at most 1 here, so that no sum
+// overflows of which the result would not.
 #pragma once
 
 #include "head.cuh"
@@ -76,12 +77,12 @@ class CarefulQuery {
   float sums_[kColumns] = {};
 };
 
-// Repeats the queries [first, first + rows) of a block that has stored them, if any thread found a
-// NaN among its results. All threads of the block take part.
+// Repeats the queries [first, first + rows) of a block that has stored them, if any thread found
+// NaN or infinity among its results. All threads of the block take part.
 template <typename T>
-__device__ void repeat_carefully(const Head<T>& head, int first, int rows, bool found_nan) {
+__device__ void repeat_carefully(const Head<T>& head, int first, int rows, bool found_odd) {
   // The barrier also orders the block's stores before those that follow.
-  if (!__syncthreads_or(found_nan)) return;
+  if (!__syncthreads_or(found_odd)) return;
   const int end = min(first + rows, static_cast<int>(head.params.q_grid.sizes[2]));
   const int warps = blockDim.x / 32;
   for (int query = first + static_cast<int>(threadIdx.x) / 32; query < end; query += warps)

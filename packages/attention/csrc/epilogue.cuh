@@ -9,23 +9,27 @@
 
 namespace ww {
 
-// The block's sums as floats in shared memory, in 16-byte chunks permuted by their row.
+// The block's sums as floats in shared memory, in 16-byte chunks. They are permuted by their row,
+// so that pairs which half a warp writes, of two neighbouring chunks in four rows, are in different
+// banks, and so is every second chunk of a row, which eight lanes read.
 template <typename Shape>
 struct StagedSums {
   static constexpr int kColumns = Shape::kSizes.head_dim_v;
 
   __device__ static float* at(float* staged, int row, int column) {
-    return staged + row * kColumns + ((column / 4 ^ (row & 7)) * 4 + column % 4);
+    const int chunk = column / 4;
+    const int place = chunk ^ (row & 3) << 1 ^ (chunk >> 3 & 1);
+    return staged + row * kColumns + place * 4 + column % 4;
   }
 };
 
 // Divides by the sums of weights, stores each row's lse, and leaves the results in `staged`.
-// Returns whether there is a NaN among the lane's.
+// Returns whether one of the lane's is NaN or infinite.
 template <typename T, typename Shape, typename Softmax>
 __device__ bool stage_results(const Head<T>& head, const Softmax& softmax, const ThreadPlace& place,
                               int first_query, const typename Shape::Sums& sums, float* staged) {
   const AttentionParams& params = head.params;
-  bool found_nan = false;
+  bool found_odd = false;
   const float* sink = params.sinks == nullptr ? nullptr : params.sinks + head.index;
 #pragma unroll
   for (int i = 0; i < Shape::kRowTiles; ++i)
@@ -40,15 +44,15 @@ __device__ bool stage_results(const Head<T>& head, const Softmax& softmax, const
       const bool inside = query < params.q_grid.sizes[2];
       if (place.key == 0 && inside) store_lse(params, head.batch, head.index, query, totals.lse);
 #pragma unroll
-      for (int j = 0; j < Shape::kColumnTiles; ++j)
-#pragma unroll
-        for (int e = 0; e < 2; ++e) {
-          const float result = sums[i][j][2 * half + e] * totals.factor;
-          found_nan |= inside && result != result;
-          *StagedSums<Shape>::at(staged, row, 8 * j + place.key + e) = result;
-        }
+      for (int j = 0; j < Shape::kColumnTiles; ++j) {
+        const float first = sums[i][j][2 * half] * totals.factor;
+        const float second = sums[i][j][2 * half + 1] * totals.factor;
+        found_odd |= inside && !(fabsf(first) < kInf && fabsf(second) < kInf);
+        float* to = StagedSums<Shape>::at(staged, row, 8 * j + place.key);
+        *reinterpret_cast<Pair<float>*>(to) = {first, second};
+      }
     }
-  return found_nan;
+  return found_odd;
 }
 
 // A warp stores the rows that it has staged.

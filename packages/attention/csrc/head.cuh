@@ -8,7 +8,8 @@ namespace ww {
 
 inline constexpr float kLog2E = 1.44269504088896341f;
 inline constexpr float kLn2 = 0.693147180559945309f;
-inline constexpr float kMinusInf = -__builtin_inff();
+inline constexpr float kInf = __builtin_inff();
+inline constexpr float kMinusInf = -kInf;
 
 // Where the rows of a head start, and their distance.
 template <typename T>
@@ -16,6 +17,7 @@ struct HeadRows {
   T* data;
   int64_t stride;
 
+  __device__ HeadRows(T* first, int64_t row_stride) : data(first), stride(row_stride) {}
   __device__ HeadRows(const Rows& rows, int batch, int head)
       : data(static_cast<T*>(rows.data) + batch * rows.strides[0] + head * rows.strides[1]),
         stride(rows.strides[2]) {}

@@ -20,7 +20,19 @@ __device__ void load_rows(const HeadRows<const T>& rows, int first, int num_rows
   const int chunk = threadIdx.x % Tile::kPageChunks;
   const int thread_row = threadIdx.x / Tile::kPageChunks;
   T* to = tile + Tile::offset(thread_row, 0, chunk);
+  if (aligned && num_columns == Tile::kColumns && first + Tile::kRows <= num_rows) {
+    const T* from = rows.row(first + thread_row) + chunk * Tile::kChunk;
 #pragma unroll
+    for (int step = 0; step < Tile::kRows; step += kStep) {
+#pragma unroll
+      for (int page = 0; page < Tile::kPages; ++page)
+        cp_async<kVecBytes>(to + (page * Tile::kRows + step) * Tile::kPageColumns,
+                            from + page * Tile::kPageColumns);
+      from += kStep * rows.stride;
+    }
+    return;
+  }
+#pragma unroll 1
   for (int step = 0; step < Tile::kRows; step += kStep) {
     const int row = first + thread_row + step;
     // Where nothing is read, the address is that of something that could be.

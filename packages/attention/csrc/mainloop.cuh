@@ -42,42 +42,9 @@ __device__ Fragments<T, Tile> by_rows(const T* tile, int lane) {
   return {tile, lane / 16 * 8 + lane % 8, lane / 8 % 2};
 }
 
-// Q of a warp: in shared memory, or held in registers.
-template <typename T, typename Shape>
-class QueryFragments {
- public:
-  // q's rows have arrived in shared memory.
-  __device__ QueryFragments(const T* tile, int warp_row, int lane)
-      : rows_(by_columns<typename Shape::Q, T>(tile + warp_row * Shape::Q::kPageColumns, lane)) {}
-
-  __device__ void hold() {
-    if constexpr (Shape::kHeldQ) {
-#pragma unroll
-      for (int step = 0; step < Shape::kDepthSteps; ++step)
-#pragma unroll
-        for (int tile = 0; tile < Shape::kRowTiles; ++tile)
-          ldmatrix(held_[step][tile], rows_.at(16 * tile, 16 * step));
-    }
-  }
-
-  __device__ void get(int step, int tile, uint32_t (&fragment)[4]) const {
-    if constexpr (Shape::kHeldQ) {
-#pragma unroll
-      for (int i = 0; i < 4; ++i) fragment[i] = held_[step][tile][i];
-    } else {
-      ldmatrix(fragment, rows_.at(16 * tile, 16 * step));
-    }
-  }
-
- private:
-  static constexpr int kHeldSteps = Shape::kHeldQ ? Shape::kDepthSteps : 1;
-  Fragments<T, typename Shape::Q> rows_;
-  uint32_t held_[kHeldSteps][Shape::kRowTiles][4];
-};
-
 // scores = Q K^T
 template <typename T, typename Shape>
-__device__ void multiply_keys(const QueryFragments<T, Shape>& q,
+__device__ void multiply_keys(const Fragments<T, typename Shape::Q>& q,
                               const Fragments<T, typename Shape::K>& k,
                               typename Shape::Scores& scores) {
 #pragma unroll
@@ -90,7 +57,7 @@ __device__ void multiply_keys(const QueryFragments<T, Shape>& q,
   for (int step = 0; step < Shape::kDepthSteps; ++step) {
     uint32_t a[Shape::kRowTiles][4];
 #pragma unroll
-    for (int i = 0; i < Shape::kRowTiles; ++i) q.get(step, i, a[i]);
+    for (int i = 0; i < Shape::kRowTiles; ++i) ldmatrix(a[i], q.at(16 * i, 16 * step));
 #pragma unroll
     for (int j = 0; j < Shape::kKeyTiles; j += 2) {
       uint32_t b[4];

@@ -14,6 +14,7 @@ struct BlockKeys {
   int end;
   KeyRange common;
 
+  BlockKeys() = default;
   __device__ BlockKeys(const AttentionParams& params, int first, int rows) {
     const auto seqlen_q = static_cast<int>(params.q_grid.sizes[2]);
     const KeyRange of_first = visible_keys(params, first);
@@ -51,10 +52,11 @@ __device__ void hide_keys(const AttentionParams& params, int first_query, int fi
 
 // From products to scores, with cap and mask; -inf for what a query does not see.
 template <typename T, typename Shape>
-__device__ void make_scores(const AttentionParams& params, const HeadMask& mask, int first_query,
-                            int first_key, typename Shape::Scores& scores) {
+__device__ void make_scores(const AttentionParams& params, const BlockPlace& block, int first_key,
+                            typename Shape::Scores& scores) {
+  const HeadMask mask(params.mask, block.batch, block.head);
   const ThreadPlace place(recomputed(threadIdx.x), Shape::kWarpRows);
-  const int first_row = first_query + place.warp_row + place.row;
+  const int first_row = block.first_query + place.warp_row + place.row;
   const auto seqlen_q = static_cast<int>(params.q_grid.sizes[2]);
 #pragma unroll
   for (int i = 0; i < Shape::kRowTiles; ++i)

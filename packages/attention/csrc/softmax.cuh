@@ -36,45 +36,80 @@ class OnlineSoftmax {
     for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        max_[i][half] = kMinusInf;
+        base_[i][half] = kMinusInf;
         sum_[i][half] = 0.0f;
       }
   }
 
-  // Scores become weights relative to the largest one so far; sums over earlier tiles follow it.
+  // Scores become weights relative to a base; sums over earlier tiles follow where it moves. It
+  // does so only where the largest score has left it far behind, in a row of its own: so most
+  // tiles leave the sums alone, and yet no row depends on its neighbours.
   __device__ void update(typename Shape::Scores& scores, typename Shape::Sums& sums) {
+    if (of_scores_)
+      update_as<true>(scores, sums);
+    else
+      update_as<false>(scores, sums);
+  }
+
+  // The row's base, in the unit of a score, and, after the only reduction over lanes, the sum of
+  // its weights.
+  __device__ void finish(int i, int half, float& base, float& sum) const {
+    base = base_[i][half] * (of_scores_ ? 1.0f : scale_ * kLn2);
+    sum = quad_sum(sum_[i][half]);
+  }
+
+ private:
+  // A weight may be 2^8, as in FlashAttention-4.
+  static constexpr float kHeadroomLog2 = 8.0f;
+
+  template <bool kOfScores>
+  __device__ void update_as(typename Shape::Scores& scores, typename Shape::Sums& sums) {
+    float largest[Shape::kRowTiles][2];
+    bool moves = false;
 #pragma unroll
     for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
       for (int half = 0; half < 2; ++half) {
-        float largest = max_[i][half];
+        float& most = largest[i][half];
+        most = kMinusInf;
 #pragma unroll
         for (int j = 0; j < Shape::kKeyTiles; ++j)
-          largest = fmaxf(largest, fmaxf(scores[i][j][2 * half], scores[i][j][2 * half + 1]));
-        largest = quad_max(largest);
-        const float base = finite_max(largest);
-        const float rescale =
-            of_scores_ ? weight<true>(max_[i][half], base) : weight<false>(max_[i][half], base);
-        max_[i][half] = largest;
+          most = fmaxf(most, fmaxf(scores[i][j][2 * half], scores[i][j][2 * half + 1]));
+        most = quad_max(most);
+        moves |= is_far(most, base_[i][half]);
+      }
+    if (__any_sync(kAllLanes, moves)) move_bases<kOfScores>(largest, sums);
+#pragma unroll
+    for (int i = 0; i < Shape::kRowTiles; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half)
+        sum_[i][half] += make_weights<kOfScores>(scores[i], half, finite_max(base_[i][half]));
+  }
+
+  __device__ bool is_far(float score, float base) const {
+    return (score - base) * scale_ > kHeadroomLog2;
+  }
+
+  template <bool kOfScores>
+  __device__ void move_bases(const float (&largest)[Shape::kRowTiles][2],
+                             typename Shape::Sums& sums) {
+#pragma unroll
+    for (int i = 0; i < Shape::kRowTiles; ++i)
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        float& base = base_[i][half];
+        if (!is_far(largest[i][half], base)) continue;
+        const float rescale = weight<kOfScores>(base, largest[i][half]);
+        base = largest[i][half];
+        sum_[i][half] *= rescale;
 #pragma unroll
         for (int j = 0; j < Shape::kColumnTiles; ++j) {
           sums[i][j][2 * half] *= rescale;
           sums[i][j][2 * half + 1] *= rescale;
         }
-        const float added = of_scores_ ? make_weights<true>(scores[i], half, base)
-                                       : make_weights<false>(scores[i], half, base);
-        sum_[i][half] = sum_[i][half] * rescale + added;
       }
   }
 
-  // The row's largest score, in its own unit, and, after the only reduction over lanes, the sum of
-  // its weights.
-  __device__ void finish(int i, int half, float& max, float& sum) const {
-    max = max_[i][half] * (of_scores_ ? 1.0f : scale_ * kLn2);
-    sum = quad_sum(sum_[i][half]);
-  }
-
- private:
   // Of half of a row tile; returns their sum.
   template <bool kOfScores>
   __device__ float make_weights(float (&scores)[Shape::kKeyTiles][4], int half, float base) const {
@@ -97,7 +132,7 @@ class OnlineSoftmax {
 
   float scale_;
   const bool of_scores_;
-  float max_[Shape::kRowTiles][2];
+  float base_[Shape::kRowTiles][2];
   float sum_[Shape::kRowTiles][2];
 };
 

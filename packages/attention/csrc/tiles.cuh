@@ -14,18 +14,17 @@ struct TileSizes {
   int rows;  // queries of a block
   int keys;  // keys of a tile
   int warps;
-  bool held_q;  // q's fragments stay in registers, where there is room
 };
 
 // The first that fits is taken. A warp has 32 queries, so that each fragment of k and v is used
 // twice, except where 256 columns of sums leave registers for 16 alone. Two blocks share a
 // multiprocessor of 9.0, and of 8.0 up to 128 columns; each fits into the 99 KiB of 8.9 and 12.0.
 inline constexpr TileSizes kTiles[] = {
-    {.head_dim = 64, .head_dim_v = 64, .rows = 128, .keys = 64, .warps = 4, .held_q = true},
-    {.head_dim = 96, .head_dim_v = 96, .rows = 128, .keys = 64, .warps = 4, .held_q = false},
-    {.head_dim = 128, .head_dim_v = 128, .rows = 128, .keys = 64, .warps = 4, .held_q = false},
-    {.head_dim = 192, .head_dim_v = 128, .rows = 128, .keys = 64, .warps = 4, .held_q = false},
-    {.head_dim = 256, .head_dim_v = 256, .rows = 64, .keys = 64, .warps = 4, .held_q = false},
+    {.head_dim = 64, .head_dim_v = 64, .rows = 128, .keys = 128, .warps = 4},
+    {.head_dim = 96, .head_dim_v = 96, .rows = 128, .keys = 64, .warps = 4},
+    {.head_dim = 128, .head_dim_v = 128, .rows = 128, .keys = 64, .warps = 4},
+    {.head_dim = 192, .head_dim_v = 128, .rows = 128, .keys = 64, .warps = 4},
+    {.head_dim = 256, .head_dim_v = 256, .rows = 64, .keys = 64, .warps = 4},
 };
 inline constexpr int kNumTiles = std::size(kTiles);
 
@@ -70,14 +69,13 @@ struct TileShape {
   static constexpr int kKeyTiles = kKeys / 8;
   static constexpr int kColumnTiles = kSizes.head_dim_v / 8;
   static constexpr int kDepthSteps = kSizes.head_dim / 16;
-  static constexpr bool kHeldQ = kSizes.held_q;
 
   using Q = SharedTile<kRows, kSizes.head_dim>;
   using K = SharedTile<kKeys, kSizes.head_dim>;
   using V = SharedTile<kKeys, kSizes.head_dim_v>;
   // At the end the same memory holds the block's sums.
-  static constexpr int kSharedBytes = 2 * (Q::kElements + K::kElements + V::kElements);
-  static_assert(kSharedBytes >= 4 * kRows * kSizes.head_dim_v);
+  static constexpr int kTileBytes = 2 * (Q::kElements + K::kElements + V::kElements);
+  static_assert(kTileBytes >= 4 * kRows * kSizes.head_dim_v);
 
   using Scores = float[kRowTiles][kKeyTiles][4];
   using Sums = float[kRowTiles][kColumnTiles][4];

@@ -1,11 +1,19 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
-import { full, randn, tensor, zeros } from "@warpwright/runtime";
-import { misaligned } from "@warpwright/testing";
+import { full, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
+import { misaligned, valuesOf } from "@warpwright/testing";
 import { describeCuda } from "@warpwright/testing/vitest";
 import { expect, test } from "vitest";
 import { attention, mergeAttention } from "../src/index.js";
-import { bitsOf, dtypes, expectAttention, halves, randomInputs } from "./support.js";
+import {
+  bitsOf,
+  dtypes,
+  expectAttention,
+  halves,
+  type Inputs,
+  type Place,
+  randomInputs,
+} from "./support.js";
 
 const device = "cuda:0";
 
@@ -18,12 +26,23 @@ const tiles = [
   [200, 256],
 ] as const;
 
+/** Keys that grow, and queries of several sizes: each row's softmax changes its base elsewhere. */
+function growing(d: number, place: Place): Inputs {
+  const { q, k, v } = randomInputs({ sq: 131, sk: 300, d }, place);
+  const scaled = (x: Tensor, scale: (row: number) => number) =>
+    tensor(
+      valuesOf(x).map((value, i) => value * scale(Math.floor(i / d))),
+      { shape: x.shape, ...place },
+    );
+  return { q: scaled(q, (row) => row % 5), k: scaled(k, (row) => 1 + row / 40), v };
+}
+
 describeCuda("attention under compute-sanitizer", () => {
   test.each(halves.flatMap((dtype) => tiles.map(([d, dv]) => [dtype, d, dv] as const)))(
     "%s, head dims %i and %i",
     (dtype, d, dv) => {
       const place = { dtype, device } as const;
-      // Two blocks of queries, of which the last is short; three tiles of keys, of which one is.
+      // Two blocks of queries or more, two tiles of keys or more; the last of them are short.
       const inputs = randomInputs({ h: 2, hk: 1, sq: 131, sk: 150, d, dv }, place);
       expectAttention(inputs, { causal: true });
       expectAttention(inputs, { windowLeft: 30, windowRight: 4, outDtype: "float32" });
@@ -75,9 +94,39 @@ describeCuda("attention under compute-sanitizer", () => {
     }
   });
 
+  test.each(tiles)("scores that leave those before far behind, head dims %i and %i", (d) => {
+    for (const dtype of halves) expectAttention(growing(d, { dtype, device }));
+  });
+
+  test("heads in sections by the size of k and v, the last one short", async () => {
+    const place = { dtype: "bfloat16", device } as const;
+    const { q, k, v } = randomInputs({ h: 3, sq: 131, sk: 30_080, d: 64 }, place);
+    const options = { causal: true, windowLeft: 20 };
+    // From a multiple of every tile's keys on, so that tiles are the same.
+    const [lastK, lastV] = [k, v].map((x) => x.narrow(1, 29_824, 256));
+    const wanted = attention(q, lastK!, lastV!, options);
+    expect(await bitsOf(attention(q, k, v, options))).toBe(await bitsOf(wanted));
+  });
+
+  test("values near the largest number, under weights that grow", () => {
+    const place = { dtype: "bfloat16", device } as const;
+    // The last key's score is 5 above the others', less than moves the base of the softmax: beside
+    // weights of 1, 130 times a value is finite, and 148 times more is not.
+    const q = full([1, 3, 1, 64], 1, place);
+    const k = zeros([1, 131, 1, 64], place);
+    k.narrow(1, 130, 1).fill(5 / 8);
+    for (const value of [2e36, -2e36])
+      expectAttention({ q, k, v: full([1, 131, 1, 64], value, place) });
+  });
+
   test("bits do not depend on the other queries of a block", async () => {
-    const { q, k, v } = randomInputs({ sq: 131, sk: 80, d: 64 }, { dtype: "bfloat16", device });
-    const alone = attention(q.narrow(1, 130, 1), k, v);
-    expect(await bitsOf(attention(q, k, v).narrow(1, 130, 1))).toBe(await bitsOf(alone));
+    const place = { dtype: "bfloat16", device } as const;
+    for (const { q, k, v } of [growing(64, place), growing(128, place)]) {
+      const rows = attention(q, k, v);
+      for (const row of [2, 4, 130]) {
+        const alone = attention(q.narrow(1, row, 1), k, v);
+        expect(await bitsOf(rows.narrow(1, row, 1))).toBe(await bitsOf(alone));
+      }
+    }
   });
 });

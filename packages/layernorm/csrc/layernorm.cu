@@ -14,7 +14,7 @@
 namespace ww {
 namespace {
 
-template <typename T, int kTuning, bool kAligned>
+template <typename T, int kTuning, bool kAligned, bool kAdds>
 __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
                                   RowThread<T, kTuning, kAligned>::kMinBlocks)
     layernorm_fwd_kernel(const LayerNormParams params) {
@@ -31,7 +31,8 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     T* out = params.out.row<T>(index);
     thread.align_to(out);
     Vec<T> h[Thread::kVecs];
-    added.load(thread, h);
+    added.template load<kAdds>(thread, h);
+    thread.meet();
 
     const auto find = [&](auto& moments) {
       if (!moments.has_mean) {
@@ -67,7 +68,6 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
       write(scaled, std::false_type{});
     }
   }
-  thread.leave();
 }
 
 // A block for each row of any length; h is read again for the deviations and for the output.
@@ -124,8 +124,14 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
 
 template <typename T, bool kAligned>
 cudaError_t launch_layernorm(const LayerNormParams& params, cudaStream_t stream) {
-  const auto held = [](auto kTuning) { return layernorm_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T, kAligned>(params, stream, held, layernorm_fwd_long_kernel<T, kAligned>);
+  // Of aligned rows, which most are, those without a residual have their own code and registers.
+  return dispatch_bool(!kAligned || params.residual.data != nullptr, [&](auto adds) {
+    constexpr bool kAdds = decltype(adds)::value || !kAligned;
+    const auto held = [](auto kTuning) {
+      return layernorm_fwd_kernel<T, kTuning, kAligned, kAdds>;
+    };
+    return launch_rows<T, kAligned>(params, stream, held, layernorm_fwd_long_kernel<T, kAligned>);
+  });
 }
 
 }  // namespace

@@ -98,8 +98,9 @@ __device__ void load_row(const RmsnormRhtAmaxParams& params, const Thread& threa
 
 // One row, which every thread of it has its vectors of.
 template <typename T, typename Thread, typename RowSum>
-__device__ void write_row(const RmsnormRhtAmaxParams& params, const Thread& thread, RowSum& row_sum,
+__device__ void write_row(const RmsnormRhtAmaxParams& params, Thread& thread, RowSum& row_sum,
                           int64_t row, Vec<T> (&x)[Thread::kVecs], Peak& peak) {
+  thread.meet();
   const float inverse_size = 1.0f / static_cast<float>(params.hidden_size);
   float sum_sq = 0.0f;
   thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(x[i], 1.0f); });
@@ -112,29 +113,40 @@ __device__ void write_row(const RmsnormRhtAmaxParams& params, const Thread& thre
   }
   const float rstd = rsqrtf(mean_sq);
   T* out = params.out.row<T>(params.grid, row);
-  thread.each_warp_vec([&](int i, int column, auto at, bool inside) {
-    write_vec<T, at>(params, x[i], out, column, inside, scaling, rstd, peak);
-  });
+  const auto write = [&](auto kPlain) {
+    thread.each_warp_vec([&](int i, int column, auto at, bool inside) {
+      write_vec<T, at, kPlain>(params, x[i], out, column, inside, scaling, rstd, peak);
+    });
+  };
+  // Twice the code takes registers that threads of many vectors do not have.
+  constexpr bool kHasPlain = kRoomAhead<Thread> || Thread::kVecs <= 4;
+  if (kHasPlain && is_plain<T>(params, scaling))
+    write(std::true_type{});
+  else
+    write(std::false_type{});
 }
 
 // The rows of one group that are this thread's; returns the largest of their values that it has.
 template <typename T, typename Thread, typename RowSum>
-__device__ float write_rows(const RmsnormRhtAmaxParams& params, const Thread& thread,
-                            RowSum& row_sum, const GroupRows& rows) {
+__device__ float write_rows(const RmsnormRhtAmaxParams& params, Thread& thread, RowSum& row_sum,
+                            const GroupRows& rows) {
   constexpr bool kAhead = kRoomAhead<Thread>;
-  Peak peak;
-  Vec<T> next[Thread::kVecs]{};
-  if (rows.first < rows.end) load_row<T>(params, thread, rows.first, next);
+  Peak peak(params.ignore_nan);
+  [[maybe_unused]] Vec<T> next[Thread::kVecs]{};
+  if (kAhead && rows.first < rows.end) load_row<T>(params, thread, rows.first, next);
   for (int64_t row = rows.first; row < rows.end; row += rows.step) {
-    Vec<T> x[Thread::kVecs];
+    Vec<T> x[Thread::kVecs]{};
+    if constexpr (kAhead) {
 #pragma unroll
-    for (int i = 0; i < Thread::kVecs; ++i) x[i] = next[i];
-    const bool more = row + rows.step < rows.end;
-    if (kAhead && more) load_row<T>(params, thread, row + rows.step, next);
+      for (int i = 0; i < Thread::kVecs; ++i) x[i] = next[i];
+      const bool more = row + rows.step < rows.end;
+      if (more) load_row<T>(params, thread, row + rows.step, next);
+    } else {
+      load_row<T>(params, thread, row, x);
+    }
     write_row<T>(params, thread, row_sum, row, x, peak);
-    if (!kAhead && more) load_row<T>(params, thread, row + rows.step, next);
   }
-  return peak.value(params.ignore_nan);
+  return peak.value();
 }
 
 template <typename T, int kTuning, bool kAligned>
@@ -143,7 +155,7 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     rmsnorm_rht_amax_fwd_kernel(const RmsnormRhtAmaxParams params) {
   using Thread = RowThread<T, kTuning, kAligned>;
   constexpr bool kWarpRows = Thread::kRowsPerBlock > 1;
-  const Thread thread(params.hidden_size);
+  Thread thread(params.hidden_size);
   const int64_t num_groups = params.num_groups();
   const int warp = kWarpRows ? threadIdx.x / kWarpSize : 0;
   const int warps = kWarpRows ? params.group_warps : 1;
@@ -159,7 +171,6 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     const float amax = group_max(write_rows<T>(params, thread, row_sum, rows), warps);
     if (thread.is_first() && warp % warps == 0 && group < num_groups) params.amax[group] = amax;
   }
-  thread.leave();
 }
 
 // A block for the rows of one amax, of any length; x is read again for the output.
@@ -175,7 +186,7 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
   typename Thread::template Reduce<Sum> row_sum;
   typename Thread::template Reduce<Max> group_max;
   for (int64_t group = thread.first_row; group < num_groups; group += thread.row_stride) {
-    Peak peak;
+    Peak peak(params.ignore_nan);
     for (int64_t i = 0; i < params.rows_per_cta; ++i) {
       const int64_t row = group * params.rows_per_cta + i;
       const T* x = params.x.row<const T>(params.grid, row);
@@ -195,10 +206,10 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
       thread.each_warp_vec([&](int column, auto at, bool inside) {
         Vec<T> loaded{};
         if (inside) loaded = load_vec<T, at>(x, column, n);
-        write_vec<T, at>(params, loaded, out, column, inside, scaling, rstd, peak);
+        write_vec<T, at, false>(params, loaded, out, column, inside, scaling, rstd, peak);
       });
     }
-    const float amax = group_max(peak.value(params.ignore_nan));
+    const float amax = group_max(peak.value());
     if (thread.is_first()) params.amax[group] = amax;
   }
 }
@@ -206,12 +217,11 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
 template <typename T, bool kAligned>
 cudaError_t launch_rmsnorm_rht_amax(RmsnormRhtAmaxParams params, cudaStream_t stream) {
   params.group_warps = warps_of_group(params);
-  const RowShare share{.count = params.num_groups(),
-                       .warps = params.group_warps,
-                       .min_threads = std::max(params.num_threads, kWarpSize)};
+  const RowShare share{
+      .count = params.num_groups(), .warps = params.group_warps, .min_threads = params.num_threads};
   const auto held = [](auto kTuning) { return rmsnorm_rht_amax_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T, kAligned>(params, share, stream, held,
-                                  rmsnorm_rht_amax_fwd_long_kernel<T, kAligned>);
+  return launch_rows<T, kAligned, kWarpSize>(params, share, stream, held,
+                                             rmsnorm_rht_amax_fwd_long_kernel<T, kAligned>);
 }
 
 }  // namespace

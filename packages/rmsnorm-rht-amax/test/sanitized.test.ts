@@ -17,7 +17,7 @@ const device = "cuda:0";
 
 // In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
 // clusters of blocks, and rows too long for those.
-const vectors = [4, 32, 60, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
+const vectors = [4, 32, 60, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
 
 function columnsOf(dtype: FloatDType, count: number): number {
   return count * (dtype === "float32" ? 4 : 8);

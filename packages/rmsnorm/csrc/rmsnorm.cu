@@ -13,7 +13,7 @@
 namespace ww {
 namespace {
 
-template <typename T, int kTuning, bool kAligned>
+template <typename T, int kTuning, bool kAligned, bool kAdds>
 __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
                                   RowThread<T, kTuning, kAligned>::kMinBlocks)
     rmsnorm_fwd_kernel(const RmsNormParams params) {
@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     T* out = params.out.row<T>(index);
     thread.align_to(out);
     Vec<T> h[Thread::kVecs];
-    added.load(thread, h);
+    added.template load<kAdds>(thread, h);
+    thread.meet();
 
     float sum_sq = 0.0f;
     thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(h[i], 1.0f); });
@@ -48,12 +49,11 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
         store_vec<T, at>(y, out, column, params.hidden_size);
       });
     };
-    if (is_plain<T>(params))
+    if (is_plain<T>(params, scaling))
       write(std::true_type{});
     else
       write(std::false_type{});
   }
-  thread.leave();
 }
 
 // A block for each row of any length; h is read again for the output.
@@ -100,8 +100,12 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
 
 template <typename T, bool kAligned>
 cudaError_t launch_rmsnorm(const RmsNormParams& params, cudaStream_t stream) {
-  const auto held = [](auto kTuning) { return rmsnorm_fwd_kernel<T, kTuning, kAligned>; };
-  return launch_rows<T, kAligned>(params, stream, held, rmsnorm_fwd_long_kernel<T, kAligned>);
+  // Of aligned rows, which most are, those without a residual have their own code and registers.
+  return dispatch_bool(!kAligned || params.residual.data != nullptr, [&](auto adds) {
+    constexpr bool kAdds = decltype(adds)::value || !kAligned;
+    const auto held = [](auto kTuning) { return rmsnorm_fwd_kernel<T, kTuning, kAligned, kAdds>; };
+    return launch_rows<T, kAligned>(params, stream, held, rmsnorm_fwd_long_kernel<T, kAligned>);
+  });
 }
 
 }  // namespace

@@ -7,16 +7,17 @@
 
 namespace ww {
 
-// Whether a weight, if there is one, is of T and the casting plain, as they mostly are. Known in
-// advance, it saves instructions at each vector.
+// Whether a weight, if there is one, is of T and taken as it is, the casting plain and the row not
+// scaled, as they mostly are. Known in advance, it saves instructions at each element.
 template <typename T>
-__device__ bool is_plain(const RmsNormParams& params) {
-  return params.casting == RmsNormCasting::f32 &&
-         (params.weight == nullptr || is_of<T>(params.weight_dtype));
+__device__ bool is_plain(const RmsNormParams& params, float scaling) {
+  const bool plain_weight =
+      params.weight == nullptr || (is_of<T>(params.weight_dtype) && params.weight_offset == 0.0f);
+  return plain_weight && params.casting == RmsNormCasting::f32 && scaling == 1.0f;
 }
 
 // rstd is that of the row times scaling^2. In llama casting the first product and the weight plus
-// weight_offset are rounded to T.
+// weight_offset are rounded to T. kPlain: is_plain().
 template <typename T, VecAt kAt, bool kPlain>
 __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int column, float scaling,
                             float rstd) {
@@ -27,7 +28,7 @@ __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int co
   h.to_floats(y);
 #pragma unroll
   for (int j = 0; j < kSize; ++j) {
-    y[j] = (y[j] * scaling) * (rstd * scaling);
+    y[j] = kPlain ? y[j] * rstd : (y[j] * scaling) * (rstd * scaling);
     if (is_llama) y[j] = rounded(y[j]);
   }
   if (params.weight != nullptr) {
@@ -36,7 +37,7 @@ __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int co
                                weight);
 #pragma unroll
     for (int j = 0; j < kSize; ++j) {
-      const float scale = weight[j] + params.weight_offset;
+      const float scale = kPlain ? weight[j] : weight[j] + params.weight_offset;
       y[j] *= is_llama ? rounded(scale) : scale;
     }
   }

@@ -17,11 +17,11 @@ const device = "cuda:0";
 
 // In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
 // clusters of blocks, and rows too long for those.
-const vectors = [5, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
+const vectors = [5, 32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
 
 /** One size for each way a row is shared out. */
 const mappings = [
-  ["half a warp", 30],
+  ["a few lanes", 30],
   ["a warp", 60],
   ["a block", 1000],
   ["a cluster", 9000],

@@ -113,6 +113,7 @@ enum cudaFuncAttribute {
 enum cudaLaunchAttributeID {
   cudaLaunchAttributeIgnore = 0,
   cudaLaunchAttributeClusterDimension = 4,
+  cudaLaunchAttributeProgrammaticStreamSerialization = 6,
 };
 
 union cudaLaunchAttributeValue {
@@ -120,6 +121,7 @@ union cudaLaunchAttributeValue {
   struct {
     unsigned x, y, z;
   } clusterDim;
+  int programmaticStreamSerializationAllowed;  // a stream's kernels follow each other in any case
 };
 
 struct cudaLaunchAttribute {

@@ -15,11 +15,11 @@ constexpr int kReverseHead = 1024;
 template <typename Reduce, int kThreads, bool kClustered>
 __global__ void reduce_kernel(const ReduceParams params) {
   Reduce reduce;
+  if constexpr (kClustered) cluster_sync();
   for (int round = 0; round < params.num_rounds; ++round) {
     const int64_t i = (int64_t{round} * gridDim.x + blockIdx.x) * kThreads + threadIdx.x;
     params.out[i] = reduce(params.x[i]);
   }
-  if constexpr (kClustered) cluster_sync();
 }
 
 template <typename Op, int kThreads>

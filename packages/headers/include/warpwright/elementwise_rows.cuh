@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "warpwright/dispatch.h"
+#include "warpwright/divisor.h"
 #include "warpwright/elementwise.h"
 #include "warpwright/launch.h"
 #include "warpwright/vec.cuh"
@@ -28,29 +29,6 @@ inline constexpr int kVecsPerThread = kOperands == Operands::one ? 4 : 2;
 
 // Blocks beyond these, dozens for each multiprocessor, would only take their turn.
 inline constexpr int64_t kMaxTileBlocks = 1 << 16;
-
-// Division by a number that is the same for the whole launch, of numerators below 2^31: Granlund
-// and Montgomery, 1994, "Division by Invariant Integers using Multiplication".
-class Divisor {
- public:
-  Divisor() = default;
-  explicit Divisor(uint32_t value)
-      : value_(value),
-        shift_(31 + std::bit_width(value - 1)),
-        multiplier_(static_cast<uint32_t>(((uint64_t{1} << shift_) - 1) / value + 1)) {}
-
-  // Leaves the quotient in `numerator` and returns the remainder.
-  __device__ uint32_t take(uint32_t& numerator) const {
-    const uint32_t whole = numerator;
-    numerator = static_cast<uint32_t>(uint64_t{whole} * multiplier_ >> shift_);
-    return whole - numerator * value_;
-  }
-
- private:
-  uint32_t value_ = 1;
-  int shift_ = 31;
-  uint32_t multiplier_ = 0x80000000;
-};
 
 // Where a thread's vectors in a tile begin: on the grid of rows, and in the row, of which `rest`
 // elements are from there on. None if that is not positive.

@@ -16,8 +16,9 @@ inline constexpr int64_t kMaxGridBlocks = 0x7fffffff;
 struct LaunchConfig {
   dim3 grid;
   dim3 block;
-  size_t smem = 0;  // dynamic shared memory in bytes
-  int cluster = 1;  // blocks of a cluster, along x; above 1 from compute capability 9.0 on
+  size_t smem = 0;        // dynamic shared memory in bytes
+  int cluster = 1;        // blocks of a cluster, along x; above 1 from compute capability 9.0 on
+  bool overlaps = false;  // the kernel calls griddepcontrol_wait() (ptx/griddepcontrol.cuh)
   cudaStream_t stream = nullptr;
 };
 
@@ -140,16 +141,23 @@ cudaError_t launch(void (*kernel)(Params...), const LaunchConfig& config, Args&&
   const auto* function = reinterpret_cast<const void*>(kernel);
   if (const cudaError_t status = detail::allow(function, config.smem, config.cluster))
     return detail::reported(status);
-  cudaLaunchAttribute attribute{};
-  attribute.id = cudaLaunchAttributeClusterDimension;
-  attribute.val.clusterDim = {static_cast<unsigned>(config.cluster), 1, 1};
+  cudaLaunchAttribute attributes[2]{};
+  unsigned count = 0;
+  if (config.cluster > 1) {
+    attributes[count].id = cudaLaunchAttributeClusterDimension;
+    attributes[count++].val.clusterDim = {static_cast<unsigned>(config.cluster), 1, 1};
+  }
+  if (config.overlaps) {
+    attributes[count].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attributes[count++].val.programmaticStreamSerializationAllowed = 1;
+  }
   cudaLaunchConfig_t launch_config{};
   launch_config.gridDim = config.grid;
   launch_config.blockDim = config.block;
   launch_config.dynamicSmemBytes = config.smem;
   launch_config.stream = config.stream;
-  launch_config.attrs = &attribute;
-  launch_config.numAttrs = config.cluster > 1 ? 1 : 0;
+  launch_config.attrs = attributes;
+  launch_config.numAttrs = count;
   return detail::reported(cudaLaunchKernelEx(&launch_config, kernel, std::forward<Args>(args)...));
 }
 

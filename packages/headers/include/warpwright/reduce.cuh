@@ -88,25 +88,29 @@ class BlockReduce {
   int parity_ = 0;
 };
 
-// The same over all blocks of a cluster. The caller must cluster_sync() before its blocks exit,
-// since peers read this block's shared memory until then.
+// The same over all blocks of a cluster of up to 16, with one barrier of the cluster: each block
+// writes its total to the others. They must have begun, so a barrier of the cluster has to come
+// before the first call; none is needed before the blocks exit.
 template <typename Op, int kThreads>
 class ClusterReduce {
  public:
   using Value = typename Op::Value;
 
   __device__ Value operator()(Value x) {
-    __shared__ Value totals[2];
-    Value* total = &totals[parity_];
+    __shared__ Value totals[2][kMaxBlocks];
+    Value* total = totals[parity_];
     parity_ ^= 1;
     x = block_reduce_(x);
-    if (threadIdx.x == 0) *total = x;
+    const int size = cluster_size();
+    const int thread = static_cast<int>(threadIdx.x);
+    if (thread < size) *cluster_peer(&total[cluster_rank()], thread) = x;
     cluster_sync();
-    const int lane = threadIdx.x % kWarpSize;
-    return warp_reduce<Op>(lane < cluster_size() ? *cluster_peer(total, lane) : Op::identity());
+    const int block = thread % kMaxBlocks;
+    return warp_reduce<Op, kMaxBlocks>(block < size ? total[block] : Op::identity());
   }
 
  private:
+  static constexpr int kMaxBlocks = 16;
   BlockReduce<Op, kThreads> block_reduce_;
   int parity_ = 0;
 };

@@ -1,10 +1,9 @@
-// How a row-wise kernel shares its rows out: to half a warp, a warp, a block or a cluster of
-// blocks, which hold the row in registers, by its length; to a block that reads it again where none
-// of them can (beyond 128 KiB on devices without clusters, 512 KiB on the others).
+// How a row-wise kernel shares its rows out: to some lanes of a warp, a warp, a block or a cluster
+// of blocks, which hold the row in registers, by its length; to a block that reads it again where
+// none of them can: beyond 128 KiB on devices without clusters, 512 KiB on the others.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <initializer_list>
 #include <iterator>
 #include <type_traits>
@@ -15,8 +14,6 @@
 #include "warpwright/row_vec.cuh"
 
 namespace ww {
-
-inline constexpr int kMaxRowCluster = 8;  // the largest that every device with clusters grants
 
 // Whether every row of every tensor begins at a 16-byte boundary and ends at one, and parameters
 // begin at one.
@@ -45,9 +42,8 @@ inline unsigned row_blocks(int64_t groups, int cluster) {
 // kNumRowTunings.
 inline int row_tuning(int num_vecs, int min_threads, bool clusters) {
   const auto holds_row = [&](const RowTuning& tuning) {
-    const int max_blocks = !tuning.clustered ? 1 : clusters ? kMaxRowCluster : 0;
-    return (tuning.clustered || tuning.threads >= min_threads) &&
-           num_vecs <= max_blocks * tuning.threads * tuning.vecs;
+    return (tuning.cluster == 1 ? tuning.threads >= min_threads : clusters) &&
+           num_vecs <= tuning.cluster * tuning.threads * tuning.vecs;
   };
   return static_cast<int>(std::ranges::find_if(kRowTunings, holds_row) - std::begin(kRowTunings));
 }
@@ -58,11 +54,12 @@ cudaError_t choose_tuning(int num_vecs, int min_threads, const Held& held, int& 
   tuning = row_tuning(num_vecs, min_threads, true);
   if (tuning == kNumRowTunings) return cudaSuccess;
   return dispatch_index<kNumRowTunings>(tuning, [&](auto kTuning) {
-    if (!kRowTunings[decltype(kTuning)::value].clustered) return cudaSuccess;
-    const auto* kernel = reinterpret_cast<const void*>(held(kTuning));
-    bool clusters = false;
-    if (const cudaError_t status = supports_clusters(kernel, clusters)) return status;
-    if (!clusters) tuning = row_tuning(num_vecs, min_threads, false);
+    if constexpr (kRowTunings[decltype(kTuning)::value].cluster > 1) {
+      const auto* kernel = reinterpret_cast<const void*>(held(kTuning));
+      bool clusters = false;
+      if (const cudaError_t status = supports_clusters(kernel, clusters)) return status;
+      if (!clusters) tuning = row_tuning(num_vecs, min_threads, false);
+    }
     return cudaSuccess;
   });
 }
@@ -78,33 +75,38 @@ struct RowShare {
 
 // Starts held(kTuning), the kernel for rows in registers, with the tuning for params.hidden_size
 // elements of T, or `longer`, the kernel for rows that no tuning holds. kTuning is a
-// std::integral_constant.
-template <typename T, bool kAligned, RowParams P, typename Held>
+// std::integral_constant, of a tuning with kLeastThreads or more.
+template <typename T, bool kAligned, int kLeastThreads = 0, RowParams P, typename Held>
 cudaError_t launch_rows(const P& params, const RowShare& share, cudaStream_t stream, Held&& held,
                         void (*longer)(P)) {
   const int num_vecs = std::max(params.hidden_size / Vec<T>::kSize, 1);
+  const int min_threads = std::max(share.min_threads, kLeastThreads);
   int tuning = 0;
-  if (const cudaError_t status = detail::choose_tuning(num_vecs, share.min_threads, held, tuning))
+  if (const cudaError_t status = detail::choose_tuning(num_vecs, min_threads, held, tuning))
     return status;
   if (tuning == kNumRowTunings)
     return launch(longer,
                   {.grid = detail::row_blocks(share.count, 1),
                    .block = LongRowThread<T, kAligned>::kBlockThreads,
+                   .overlaps = true,
                    .stream = stream},
                   params);
   return dispatch_index<kNumRowTunings>(tuning, [&](auto kTuning) {
-    using Thread = RowThread<T, decltype(kTuning)::value, kAligned>;
     constexpr RowTuning kTuned = kRowTunings[decltype(kTuning)::value];
-    const unsigned blocks_per_row = ceil_div(num_vecs, kTuned.threads * kTuned.vecs);
-    const int cluster = static_cast<int>(std::bit_ceil(blocks_per_row));
-    const int warps = Thread::kRowsPerBlock > 1 ? share.warps : 1;
-    const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock / warps);
-    return launch(held(kTuning),
-                  {.grid = detail::row_blocks(groups, cluster),
-                   .block = Thread::kBlockThreads,
-                   .cluster = cluster,
-                   .stream = stream},
-                  params);
+    if constexpr (kTuned.threads < kLeastThreads) {
+      return cudaErrorInvalidValue;
+    } else {
+      using Thread = RowThread<T, decltype(kTuning)::value, kAligned>;
+      const int warps = Thread::kRowsPerBlock > 1 ? share.warps : 1;
+      const int64_t groups = ceil_div<int64_t>(share.count, Thread::kRowsPerBlock / warps);
+      return launch(held(kTuning),
+                    {.grid = detail::row_blocks(groups, kTuned.cluster),
+                     .block = Thread::kBlockThreads,
+                     .cluster = kTuned.cluster,
+                     .overlaps = true,
+                     .stream = stream},
+                    params);
+    }
   });
 }
 

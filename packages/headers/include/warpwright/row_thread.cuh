@@ -5,13 +5,14 @@
 #include <iterator>
 #include <type_traits>
 
+#include "warpwright/ptx/griddepcontrol.cuh"
 #include "warpwright/reduce.cuh"
 #include "warpwright/row_vec.cuh"
 
 namespace ww {
 
 // Threads for a row of up to threads * vecs whole vectors of 16 bytes, `vecs` of them in each
-// thread's registers, or that many in each block of a cluster; the first that holds the row is
+// thread's registers, or that many in each of a cluster's blocks; the first that holds the row is
 // taken. The choice depends on the row's length alone, so a row's result does not depend on how
 // many rows there are. Up to 32 threads need no barrier. min_blocks holds the compiler to registers
 // for so many blocks on a multiprocessor, 0 leaves it the choice.
@@ -19,15 +20,26 @@ struct RowTuning {
   int threads;
   int vecs;
   int min_blocks = 0;
-  bool clustered = false;
+  int cluster = 1;
 };
 
 // Measured on an H200: blocks that take one row and leave are faster than fewer that stay and fetch
 // ahead; 4 vectors a thread keep enough bytes under way, and 8 are needed where a block fills the
-// multiprocessor.
+// multiprocessor. Every device that has clusters grants those of 8 blocks.
 inline constexpr RowTuning kRowTunings[] = {
-    {16, 2, 12}, {32, 2, 12}, {32, 4, 9},   {64, 4, 18},       {128, 4, 9},      {256, 4, 4},
-    {256, 8, 3}, {512, 8, 2}, {1024, 8, 1}, {256, 8, 4, true}, {512, 8, 2, true}};
+    {.threads = 8, .vecs = 4, .min_blocks = 9},
+    {.threads = 32, .vecs = 2, .min_blocks = 12},
+    {.threads = 32, .vecs = 3, .min_blocks = 10},
+    {.threads = 32, .vecs = 4, .min_blocks = 9},
+    {.threads = 64, .vecs = 4, .min_blocks = 18},
+    {.threads = 128, .vecs = 4, .min_blocks = 9},
+    {.threads = 128, .vecs = 8, .min_blocks = 6},
+    {.threads = 256, .vecs = 8, .min_blocks = 3},
+    {.threads = 512, .vecs = 8, .min_blocks = 2},
+    {.threads = 1024, .vecs = 8, .min_blocks = 1},
+    {.threads = 256, .vecs = 8, .min_blocks = 4, .cluster = 8},
+    {.threads = 512, .vecs = 8, .min_blocks = 2, .cluster = 8},
+};
 inline constexpr int kNumRowTunings = std::size(kRowTunings);
 
 // VecAt as an argument.
@@ -68,12 +80,14 @@ struct RowEdges {
 //     thread.align_to(out);
 //     Vec<T> h[thread.kVecs];
 //     thread.each_vec([&](int i, int column, auto at) { h[i] = load_vec<T, at>(…); });
+//     thread.meet();
+//     … reductions
 //   }
-//   thread.leave();
 template <typename T, int kTuning, bool kAligned>
 class RowThread {
   static constexpr RowTuning kTuned = kRowTunings[kTuning];
   static constexpr int kThreads = kTuned.threads;
+  static constexpr int kRowThreads = kThreads * kTuned.cluster;
   static constexpr int kMinBlockThreads = kThreads <= kWarpSize ? 128 : kThreads;
   static constexpr int kWholeVecs = kTuned.vecs;
   static constexpr VecAt kWhole = kAligned ? VecAt::boundary : VecAt::inside;
@@ -82,7 +96,7 @@ class RowThread {
   static constexpr int kVecs = kWholeVecs + (kAligned ? 0 : 1);
   // With a vector more in each thread, there are not the registers for as many.
   static constexpr int kMinBlocks = kAligned ? kTuned.min_blocks : kThreads >= 512 ? 1 : 0;
-  static constexpr bool kClustered = kTuned.clustered;
+  static constexpr bool kClustered = kTuned.cluster > 1;
   static constexpr int kRowsPerBlock = kMinBlockThreads / kThreads;
   static constexpr int kBlockThreads = kMinBlockThreads;
 
@@ -93,11 +107,11 @@ class RowThread {
       std::conditional_t<kClustered, ClusterReduce<Op, kThreads>, BlockReduce<Op, kThreads>>>;
 
   __device__ explicit RowThread(int hidden_size) : size_(hidden_size), edges_(hidden_size) {
-    const int blocks_per_row = kClustered ? cluster_size() : 1;
-    num_threads_ = kThreads * blocks_per_row;
     thread_ = threadIdx.x % kThreads + (kClustered ? cluster_rank() * kThreads : 0);
-    row_stride = gridDim.x / blocks_per_row * int64_t{kRowsPerBlock};
-    first_row = blockIdx.x / blocks_per_row * int64_t{kRowsPerBlock} + threadIdx.x / kThreads;
+    row_stride = gridDim.x / kTuned.cluster * int64_t{kRowsPerBlock};
+    first_row = blockIdx.x / kTuned.cluster * int64_t{kRowsPerBlock} + threadIdx.x / kThreads;
+    if constexpr (kClustered) cluster_arrive();
+    griddepcontrol_wait();
   }
 
   __device__ void align_to(const T* row) {
@@ -119,17 +133,14 @@ class RowThread {
   template <typename F>
   __device__ void each_place(F&& f) const {
     constexpr int kSize = Vec<T>::kSize;
-    // Opaque in a cluster, where the compiler would keep each column in a register between loops.
-    int first = thread_;
-    if constexpr (kClustered) asm volatile("" : "+r"(first));
     const int end = kAligned ? size_ : edges_.tail;
 #pragma unroll
     for (int i = 0; i < kWholeVecs; ++i) {
-      const int column = (i * num_threads_ + first) * kSize + (kAligned ? 0 : edges_.lead);
+      const int column = (i * kRowThreads + thread_) * kSize + (kAligned ? 0 : edges_.lead);
       f(i, column, vec_at<kWhole>{}, column < end);
     }
     if constexpr (!kAligned) {
-      const int edge = edges_.column(first);
+      const int edge = edges_.column(thread_);
       if (edge < size_) f(kWholeVecs, edge, vec_at<VecAt::edge>{}, true);
     }
   }
@@ -147,9 +158,14 @@ class RowThread {
   // Whether this thread writes what there is one of for each row.
   __device__ bool is_first() const { return thread_ == 0; }
 
-  // To be called after the last row: peers may still be reading this block's part of a sum.
-  __device__ void leave() const {
-    if constexpr (kClustered) cluster_sync();
+  // To be called before each row's first reduction, and after its loads, which it lets go ahead: a
+  // cluster's blocks have to have begun.
+  __device__ void meet() {
+    griddepcontrol_launch_dependents();
+    if constexpr (kClustered) {
+      if (!has_met_) cluster_wait();
+      has_met_ = true;
+    }
   }
 
   int64_t first_row;
@@ -158,8 +174,8 @@ class RowThread {
  private:
   int size_;
   RowEdges<T> edges_;
-  int num_threads_;
   int thread_;
+  bool has_met_ = false;
 };
 
 // A thread of the kernel for rows that no tuning holds, a block for each; vectors are loaded again
@@ -176,7 +192,9 @@ class LongRowThread {
   using Reduce = BlockReduce<Op, kBlockThreads>;
 
   __device__ explicit LongRowThread(int hidden_size)
-      : first_row(blockIdx.x), row_stride(gridDim.x), size_(hidden_size), edges_(hidden_size) {}
+      : first_row(blockIdx.x), row_stride(gridDim.x), size_(hidden_size), edges_(hidden_size) {
+    griddepcontrol_wait();
+  }
 
   __device__ void align_to(const T* row) {
     if constexpr (!kAligned) edges_ = RowEdges<T>(row, size_);

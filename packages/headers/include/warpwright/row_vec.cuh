@@ -65,13 +65,30 @@ class AddedVecs {
     residual_out_ = params.residual_out.template row<T>(index);
   }
 
-  // All vectors of a RowThread, into h. Those of x are under way together.
-  template <typename Thread>
+  // All vectors of a RowThread, into h. Those of x are under way together. kAdds: there may be a
+  // residual.
+  template <bool kAdds, typename Thread>
   __device__ void load(const Thread& thread, Vec<T> (&h)[Thread::kVecs]) const {
     thread.each_place([&](int i, int column, auto at, bool is_there) {
       h[i] = is_there ? load_vec<T, at>(x_, column, size_) : Vec<T>{};
     });
-    if (adds_) thread.each_vec([&](int i, int column, auto at) { add<at>(column, h[i]); });
+    if (!kAdds || !adds_) return;
+    // Some vectors of the residual are under way together, as many as there are registers for. Sums
+    // are stored behind them, since they may take the residual's place.
+    constexpr int kTogether = Thread::kVecs <= 2 ? 1 : 2;
+#pragma unroll
+    for (int first = 0; first < Thread::kVecs; first += kTogether) {
+      Vec<T> residual[kTogether];
+      const auto is_mine = [=](int i) { return i >= first && i < first + kTogether; };
+      thread.each_vec([&](int i, int column, auto at) {
+        if (is_mine(i)) residual[i - first] = load_vec<T, at>(residual_, column, size_);
+      });
+      thread.each_vec([&](int i, int column, auto at) {
+        if (!is_mine(i)) return;
+        h[i] = added(h[i], residual[i - first]);
+        store_vec<T, at>(h[i], residual_out_, column, size_);
+      });
+    }
   }
 
   // One vector. To be called once for each: residual_out may be x or residual itself.

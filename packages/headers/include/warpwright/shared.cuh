@@ -39,8 +39,24 @@ __device__ inline void cluster_sync() {
 #endif
 }
 
-// The same variable in the shared memory of the cluster's block `rank`. That block must not exit
-// before the access: a cluster_sync() has to follow.
+// cluster_sync in two halves: a thread that arrives goes on, and waits later for the others to have
+// arrived. To be called in turns.
+__device__ inline void cluster_arrive() {
+#if __CUDA_ARCH__ >= 900
+  cooperative_groups::this_cluster().barrier_arrive();
+#endif
+}
+
+__device__ inline void cluster_wait() {
+#if __CUDA_ARCH__ >= 900
+  cooperative_groups::this_cluster().barrier_wait();
+#else
+  __syncthreads();
+#endif
+}
+
+// The same variable in the shared memory of the cluster's block `rank`. That block must have begun,
+// and must not exit before the access: a barrier of the cluster has to come before and to follow.
 template <typename T>
 __device__ inline T* cluster_peer(T* variable, int rank) {
 #if __CUDA_ARCH__ >= 900

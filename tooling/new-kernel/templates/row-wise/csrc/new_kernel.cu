@@ -44,6 +44,7 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     thread.align_to(out);
     Vec<T> x[Thread::kVecs];
     thread.each_vec([&](int i, int column, auto at) { x[i] = load_vec<T, at>(x_row, column, n); });
+    thread.meet();
 
     float sum_sq = 0.0f;
     thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(x[i]); });
@@ -54,7 +55,6 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
       store_vec<T, at>(scaled(x[i], inverse), out, column, n);
     });
   }
-  thread.leave();
 }
 
 // A block for each row of any length; x is read again for the output.
