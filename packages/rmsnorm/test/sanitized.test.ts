@@ -10,6 +10,7 @@ import {
 } from "@warpwright/testing";
 import { describeCuda, randomParameter } from "@warpwright/testing/vitest";
 import { test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { rmsnorm } from "../src/index.js";
 import { expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
@@ -41,8 +42,10 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
-      // The second has a tail, and an odd row pitch.
-      for (const hiddenSize of [count * vectorSize(dtype), count * vectorSize(dtype) - 1]) {
+      // The second has a tail, and an odd row pitch. The emulator takes the longest rows once: those
+      // without a tail come below.
+      const whole = count * vectorSize(dtype);
+      for (const hiddenSize of isEmulated && count > 9000 ? [whole - 1] : [whole, whole - 1]) {
         const rows = count > 4096 ? 2 : 5;
         const x = randn([rows, hiddenSize], { seed: count, ...place });
         const residual = misaligned(randn(x.shape, { seed: 1, ...place }), 1);
@@ -71,7 +74,8 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
   test.each(shared)("%s, a row to %s: strided rows, in place", (dtype, _, count) => {
     const place = { dtype, device } as const;
     const hiddenSize = count * vectorSize(dtype);
-    for (const gap of [vectorSize(dtype), 1]) {
+    const gaps = isEmulated && count > 9000 ? [1] : [vectorSize(dtype), 1];
+    for (const gap of gaps) {
       const [x, residual] = [1, 2].map((seed) =>
         stridedRows(randn([2, hiddenSize], { seed, ...place }), gap),
       );
