@@ -13,13 +13,16 @@ import { capture, Failure, repoRoot, runMain } from "./lib.mjs";
 const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
 const demo = path.join(repoRoot, "docs/examples/demo");
 
+/** All but the CPU's tests: host code is not instrumented in check, and `npm test` has run them. */
+const onDevices = "--testNamePattern=^(?!.* (on|to) cpu( |$))";
+
 /**
- * Build, seed and packages, by default all. 0 is the natural order; with an odd one the runtime
- * keeps freed blocks. What streams do depends on the order; races in a kernel are found in any.
+ * Build, seed and arguments for vitest. 0 is the natural order; with an odd one the runtime keeps
+ * freed blocks. What streams do depends on the order; races in a kernel are found in any.
  */
 const usualRuns = [
-  ["check", "0"],
-  ["check", "1", ["packages/runtime", "tooling/headers-test"]],
+  ["check", "0", [onDevices]],
+  ["check", "1", [onDevices, "packages/runtime", "tooling/headers-test"]],
   ["asan", "2"],
 ];
 
