@@ -164,7 +164,8 @@ describe.each(testDevices())("attention on %s", (device) => {
     });
 
     test("the same call gives the same bits", async () => {
-      const { q, k, v } = randomInputs({ b: 2, h: 3, sq: 130, sk: 200, d: 64 }, place);
+      const [b, h] = isEmulated ? [1, 2] : [2, 3];
+      const { q, k, v } = randomInputs({ b, h, sq: 130, sk: 200, d: 64 }, place);
       const first = await bitsOf(attention(q, k, v, { causal: true }));
       expect(await bitsOf(attention(q, k, v, { causal: true }))).toBe(first);
     });

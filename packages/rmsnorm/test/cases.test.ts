@@ -196,7 +196,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("a sum of four million equal squares keeps its precision", () => {
-    const size = 2 ** 22;
+    const size = isEmulated ? 2 ** 19 : 2 ** 22;
     const value = Math.fround(1.1);
     const rstd = zeros([1], { device });
     const out = rmsnorm(full([1, size], value, fp32), null, { rstd, eps: 0 });
