@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 export const isEmulated = process.env["WARPWRIGHT_CUDA"] === "emulated";
 
 /** check, or asan, which needs AddressSanitizer preloaded. */
-export const emulatedBuild = process.env["WARPWRIGHT_EMULATOR_CHECK"] || "check";
+const build = process.env["WARPWRIGHT_EMULATOR_CHECK"] || "check";
 
 const repoRoot = fileURLToPath(new URL("../..", import.meta.url));
 
@@ -27,7 +27,7 @@ export function emulatedAddons(): Record<string, string> {
       const name = basename(dirname(manifest));
       const variable = `WARPWRIGHT_${name.toUpperCase().replaceAll(/[^A-Z0-9]/g, "_")}_NATIVE_PATH`;
       const platform = `${process.platform}-${process.arch}`;
-      const staged = join(dirname(manifest), "prebuilds-emulated", emulatedBuild, platform);
+      const staged = join(dirname(manifest), "prebuilds-emulated", build, platform);
       return [variable, process.env[variable] || join(staged, `${name}.node`)];
     });
   const cache = ["WARPWRIGHT_BLOCK_CACHE", process.env["WARPWRIGHT_BLOCK_CACHE"] || "0"];

@@ -95,7 +95,7 @@ describe.each(devices)("loading a file to %s", (device) => {
   });
 
   test("large tensors are converted whole", async () => {
-    const count = 3 * chunk + 5;
+    const count = (isEmulated ? 1 : 3) * chunk + 5;
     const x = arange(count);
     await saveSafetensors(path, { x, y: full([3], 2), z: x });
     const { tensors, dispose } = await loadSafetensors(path, { device, dtype: "float16" });
