@@ -6,7 +6,7 @@ import { instances, someInstances } from "./callees.js";
 // for a GPU.
 const sizes = isEmulated ? [1, 5, 8, 63, 640, 644] : [1, 5, 8, 63, 640, 4096, 4100];
 
-// What lies where is the operands' business, whatever is computed of them: each of the two comes up.
+// What lies where is the operands' business, whatever is computed of them: each comes up once.
 const callees = isEmulated ? someInstances : instances;
 
 testLayouts(callees, { sizes });
