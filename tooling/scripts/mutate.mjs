@@ -6,7 +6,7 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { addonVariable, emulatedVariables } from "./emulated.mjs";
+import { addonVariable, emulatedVariables, onDevices } from "./emulated.mjs";
 import {
   addonName,
   Failure,
@@ -149,7 +149,7 @@ function runSuites(folder, suites, addon) {
     [addonVariable(manifest)]: addon,
   };
   const files = suites.map((suite) => `test/${suite}.test.ts`);
-  const args = [vitest, "run", "--bail=1", "--maxWorkers=1", ...files];
+  const args = [vitest, "run", "--bail=1", "--maxWorkers=1", onDevices, ...files];
   return capture(process.execPath, args, { cwd: path.join(repoRoot, folder), env });
 }
 

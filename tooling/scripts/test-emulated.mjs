@@ -8,14 +8,11 @@
 import { spawnSync } from "node:child_process";
 import os from "node:os";
 import path from "node:path";
-import { emulatedAddons, instrumented } from "./emulated.mjs";
+import { emulatedAddons, instrumented, onDevices } from "./emulated.mjs";
 import { capture, Failure, repoRoot, runMain } from "./lib.mjs";
 
 const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
 const demo = path.join(repoRoot, "docs/examples/demo");
-
-/** All but the CPU's tests: host code is not instrumented in check, and `npm test` has run them. */
-const onDevices = "--testNamePattern=^(?!.* (on|to) cpu( |$))";
 
 /**
  * Build, seed, arguments for vitest and suites. 0 is the natural order; with an odd one the runtime
