@@ -32,6 +32,9 @@ export const emulatedBuilds = {
   gdb: { check: "plain", type: "Debug" },
 };
 
+/** For vitest: all but the CPU's tests, whose code the check build does not look at. */
+export const onDevices = "--testNamePattern=^(?!.* (on|to) cpu( |$))";
+
 export function stagingFolder(packageFolder, build) {
   return path.join(packageFolder, "prebuilds-emulated", build);
 }

@@ -6,67 +6,90 @@ import { spawn } from "node:child_process";
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
-import { addonVariable, emulatedVariables } from "./emulated.mjs";
-import { addonName, Failure, readJson, repoRoot, runMain, workspacePackages } from "./lib.mjs";
+import { addonVariable, emulatedVariables, onDevices } from "./emulated.mjs";
+import {
+  addonName,
+  Failure,
+  findProgram,
+  readJson,
+  repoRoot,
+  runMain,
+  workspacePackages,
+} from "./lib.mjs";
 
 const headers = "packages/headers";
+const generator = findProgram("ninja") ? "Ninja" : "Unix Makefiles";
 
 runMain(async () => {
   const chosen = process.argv
     .slice(2)
     .map((folder) => path.relative(repoRoot, path.resolve(folder)));
   const folders = chosen.length > 0 ? chosen : workspacePackages().map(({ folder }) => folder);
-  let failed = 0;
-  for (const folder of folders) {
-    const list = path.join(repoRoot, folder, "test/mutations.json");
-    if (!fs.existsSync(list)) continue;
-    const mutations = readJson(list);
-    // Of the copy itself no suite complains: what the others report is the mutation's doing.
-    const suites = [...new Set(mutations.flatMap((mutation) => mutation.suites))];
-    const control = { name: "nothing changed", file: null, suites };
-    failed += await inParallel([control, ...mutations], (each) => check(folder, each));
-  }
+  const lists = folders
+    .map((folder) => ({ folder, file: path.join(repoRoot, folder, "test/mutations.json") }))
+    .filter(({ file }) => fs.existsSync(file))
+    .map(({ folder, file }) => ({ folder, mutations: readJson(file) }))
+    .sort((a, b) => b.mutations.length - a.mutations.length);
+  const failed = await inParallel(lists, checkPackage);
   if (failed > 0) throw new Failure(`${failed} mutations or controls failed`);
 });
 
-/** How many of the items failed. */
-async function inParallel(items, failsOn) {
-  const waiting = [...items];
+/** How many failed. The longest come first, or the last would be waited for alone. */
+async function inParallel(lists, failuresOf) {
+  const waiting = [...lists];
   let failed = 0;
   const worker = async () => {
-    for (let item = waiting.shift(); item; item = waiting.shift()) failed += await failsOn(item);
+    for (let list = waiting.shift(); list; list = waiting.shift()) failed += await failuresOf(list);
   };
   await Promise.all(Array.from({ length: os.availableParallelism() }, worker));
   return failed;
 }
 
-async function check(folder, mutation) {
-  const start = performance.now();
+/** The mutations one after another in one copy: only what includes their file is compiled again. */
+async function checkPackage({ folder, mutations }) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), "warpwright mutation "));
+  // Of the copy itself no suite complains: what the others report is the mutation's doing.
+  const suites = [...new Set(mutations.flatMap((mutation) => mutation.suites))];
+  let failed = 0;
   try {
-    const { passed, why } = await verdict(root, folder, mutation);
-    const seconds = ((performance.now() - start) / 1e3).toFixed(0);
-    const title = `${path.basename(folder)}, ${mutation.suites}: ${mutation.name}`;
-    console.log(`${passed ? "ok  " : "FAIL"} ${title} (${seconds} s)\n     ${why}`);
-    return passed ? 0 : 1;
+    copySources(root, folder);
+    await configure(path.join(root, folder));
+    for (const each of [{ name: "nothing changed", suites }, ...mutations]) {
+      if (!(await check(root, folder, each))) failed++;
+    }
   } finally {
     fs.rmSync(root, { recursive: true, force: true });
   }
+  return failed;
+}
+
+async function check(root, folder, mutation) {
+  const start = performance.now();
+  const { passed, why } = await verdict(root, folder, mutation).catch((error) => {
+    if (!(error instanceof Failure)) throw error;
+    return { passed: false, why: error.message };
+  });
+  const seconds = ((performance.now() - start) / 1e3).toFixed(0);
+  const title = `${path.basename(folder)}, ${mutation.suites}: ${mutation.name}`;
+  console.log(`${passed ? "ok  " : "FAIL"} ${title} (${seconds} s)\n     ${why}`);
+  return passed;
 }
 
 async function verdict(root, folder, mutation) {
-  copySources(root, folder);
-  if (mutation.file !== null) mutate(path.join(root, mutation.file), mutation);
-  const addon = await build(path.join(root, folder));
-  const { status, output } = await runSuites(folder, mutation.suites, addon);
-  const failedTests = Number(/^ *Tests .*?(\d+) failed/m.exec(output)?.[1] ?? 0);
-  if (mutation.file === null) {
-    return { passed: status === 0, why: status === 0 ? "passes" : output };
+  const file = mutation.file && path.join(root, mutation.file);
+  const original = file && fs.readFileSync(file, "utf8");
+  if (file) fs.writeFileSync(file, mutated(original, mutation));
+  try {
+    const addon = await build(path.join(root, folder));
+    const { status, output } = await runSuites(folder, mutation.suites, addon);
+    if (!file) return { passed: status === 0, why: status === 0 ? "passes" : output };
+    const failedTests = Number(/^ *Tests .*?(\d+) failed/m.exec(output)?.[1] ?? 0);
+    if (failedTests === 0) return { passed: false, why: "no test of the suites notices" };
+    return { passed: true, why: /^\s*(\w*Error: .*)$/m.exec(output)?.[1] ?? output };
+  } finally {
+    // Written anew, so that it is newer than what was built of it.
+    if (file) fs.writeFileSync(file, original);
   }
-  const why = /^\s*(\w*Error: .*)$/m.exec(output)?.[1] ?? output;
-  return failedTests > 0
-    ? { passed: true, why }
-    : { passed: false, why: "no test of the suites notices" };
 }
 
 /** The package and the headers, where each finds what it needs. */
@@ -87,28 +110,32 @@ function copySources(root, folder) {
   fs.symlinkSync(path.join(repoRoot, headers, "node_modules"), headersModules);
 }
 
-function mutate(file, { name, from, to }) {
-  const parts = fs.readFileSync(file, "utf8").split(from);
-  if (parts.length !== 2) {
-    throw new Failure(`${name}: the text is in the source ${parts.length - 1} times, not once`);
-  }
-  fs.writeFileSync(file, parts.join(to));
+function mutated(text, { from, to }) {
+  const parts = text.split(from);
+  if (parts.length === 2) return parts.join(to);
+  throw new Failure(`the text is in the source ${parts.length - 1} times, not once`);
+}
+
+async function configure(source) {
+  const definitions = Object.entries(emulatedVariables("check"));
+  const options = definitions.map(([name, value]) => `-D${name}=${value}`);
+  await cmake(["-S", source, "-B", buildFolder(source), "-G", generator, ...options]);
 }
 
 /** Returns the addon's path. */
 async function build(source) {
-  const folder = path.join(source, "build-emulated");
-  const variables = Object.entries(emulatedVariables("check"));
-  const definitions = variables.map(([name, value]) => `-D${name}=${value}`);
-  for (const args of [
-    ["-S", source, "-B", folder, ...definitions],
-    ["--build", folder],
-  ]) {
-    const { status, output } = await capture("cmake", args, { cwd: source });
-    if (status !== 0) throw new Failure(`the mutated sources do not build:\n${output}`);
-  }
+  await cmake(["--build", buildFolder(source), `--parallel=${os.availableParallelism()}`]);
   const name = addonName(readJson(path.join(source, "package.json")));
-  return path.join(folder, "Release", `${name}.node`);
+  return path.join(buildFolder(source), "Release", `${name}.node`);
+}
+
+function buildFolder(source) {
+  return path.join(source, "build-emulated");
+}
+
+async function cmake(args) {
+  const { status, output } = await capture("cmake", args);
+  if (status !== 0) throw new Failure(`the sources do not build:\n${output}`);
 }
 
 function runSuites(folder, suites, addon) {
@@ -122,7 +149,7 @@ function runSuites(folder, suites, addon) {
     [addonVariable(manifest)]: addon,
   };
   const files = suites.map((suite) => `test/${suite}.test.ts`);
-  const args = [vitest, "run", "--bail=1", "--maxWorkers=1", ...files];
+  const args = [vitest, "run", "--bail=1", "--maxWorkers=1", onDevices, ...files];
   return capture(process.execPath, args, { cwd: path.join(repoRoot, folder), env });
 }
 

@@ -3,24 +3,25 @@
 // threads only, without the search for leaks. The environment may choose too:
 //   WARPWRIGHT_EMULATOR_CHECK    check or asan: this build alone
 //   WARPWRIGHT_EMULATOR_SEED     this order of threads, blocks and streams
-//   WARPWRIGHT_EMULATOR_SUITES   all: also the suites that take long, or want a GPU's memory
+//   WARPWRIGHT_EMULATOR_SUITES   all: also the suites that take long, or want a GPU's memory;
+//                                memory: not those that look at values alone, as asan by itself
 import { spawnSync } from "node:child_process";
 import os from "node:os";
 import path from "node:path";
-import { emulatedAddons, instrumented } from "./emulated.mjs";
+import { emulatedAddons, instrumented, onDevices } from "./emulated.mjs";
 import { capture, Failure, repoRoot, runMain } from "./lib.mjs";
 
 const vitest = path.join(repoRoot, "node_modules/vitest/vitest.mjs");
 const demo = path.join(repoRoot, "docs/examples/demo");
 
 /**
- * Build, seed and packages, by default all. 0 is the natural order; with an odd one the runtime
+ * Build, seed, arguments for vitest and suites. 0 is the natural order; with an odd one the runtime
  * keeps freed blocks. What streams do depends on the order; races in a kernel are found in any.
  */
 const usualRuns = [
-  ["check", "0"],
-  ["check", "1", ["packages/runtime", "tooling/headers-test"]],
-  ["asan", "2"],
+  ["check", "0", [onDevices]],
+  ["check", "1", [onDevices, "packages/runtime", "tooling/headers-test"]],
+  ["asan", "2", [], "memory"],
 ];
 
 runMain(() => {
@@ -32,13 +33,15 @@ runMain(() => {
   const isUsual = args.length === 0 && !seed;
   const runs = isUsual ? usualRuns : instrumented.map((build) => [build, seed || "0"]);
   const chosen = runs.filter(([build]) => !check || build === check);
-  const failed = chosen.filter(([build, order, only = args]) => !passes(build, order, only));
+  const failed = chosen.filter(
+    ([build, order, only = args, suites = ""]) => !passes(build, order, only, suites),
+  );
   const problems = failed.map(([build, order]) => `the suites in ${build}, seed ${order}`);
   if (isUsual && check !== "check" && !hasNoLeaks()) problems.push("the search for leaks");
   if (problems.length > 0) throw new Failure(`failed: ${problems.join("; ")}`);
 });
 
-function passes(build, seed, args) {
+function passes(build, seed, args, suites) {
   console.log(`\n--- emulated, ${build} build, seed ${seed}`);
   const workers = `--maxWorkers=${os.availableParallelism()}`;
   const env = {
@@ -46,6 +49,7 @@ function passes(build, seed, args) {
     WARPWRIGHT_EMULATOR_CHECK: build,
     WARPWRIGHT_EMULATOR_SEED: seed,
     WARPWRIGHT_BLOCK_CACHE: String(Number(seed) % 2),
+    WARPWRIGHT_EMULATOR_SUITES: process.env.WARPWRIGHT_EMULATOR_SUITES || suites,
     ...(build === "asan" ? preloaded({ detect_leaks: 0 }) : {}),
   };
   return succeeds([vitest, "run", workers, ...args], repoRoot, env);

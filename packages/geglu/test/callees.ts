@@ -72,3 +72,8 @@ export const placements = [pair, ...gatePlaces.map((place) => withOptions(packed
 export const instances = approximations.flatMap((approximate) =>
   placements.map((callee) => withOptions(callee, { approximate })),
 );
+
+/** Every placement and every approximation once or more. */
+export const someInstances = placements.map((callee, i) =>
+  withOptions(callee, { approximate: approximations[i % approximations.length] }),
+);

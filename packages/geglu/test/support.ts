@@ -50,20 +50,26 @@ export async function expectEveryForm(
   const before = await bitsOf(x);
   const out = poisoned(shape, place);
   for (const gatePlace of gatePlaces) {
-    expect(expectGeglu(x, { ...options, ...gatePlace }).shape).toEqual(shape);
+    const wanted = expectGeglu(x, { ...options, ...gatePlace });
+    expect(wanted.shape).toEqual(shape);
     out.fill(Number.NaN);
-    expect(expectGeglu(x, { ...options, ...gatePlace, out })).toBe(out);
+    expect(geglu(x, { ...options, ...gatePlace, out })).toBe(out);
+    expect(await bitsOf(out)).toBe(await bitsOf(wanted));
   }
   expect(await bitsOf(x)).toBe(before);
 
   const [gate, up] = [1, 2].map((seed) => randn(shape, { seed, ...place })) as [Tensor, Tensor];
   const kept = await Promise.all([gate, up].map(bitsOf));
-  expect(expectGegluPair(gate, up, options).shape).toEqual(shape);
+  const result = expectGegluPair(gate, up, options);
+  expect(result.shape).toEqual(shape);
+  const wanted = await bitsOf(result);
   out.fill(Number.NaN);
-  expect(expectGegluPair(gate, up, { ...options, out })).toBe(out);
+  expect(gegluPair(gate, up, { ...options, out })).toBe(out);
+  expect(await bitsOf(out)).toBe(wanted);
   expect(await Promise.all([gate, up].map(bitsOf))).toEqual(kept);
-  expectGegluPair(gate.clone(), up, { ...options, out: up });
-  expectGegluPair(gate, up, { ...options, out: gate });
+  const overUp = up.clone();
+  expect(await bitsOf(gegluPair(gate, overUp, { ...options, out: overUp }))).toBe(wanted);
+  expect(await bitsOf(gegluPair(gate, up, { ...options, out: gate }))).toBe(wanted);
 }
 
 function referenceOf(gate: Tensor, up: Tensor, { approximate }: GegluPairOptions): Float64Array {

@@ -126,7 +126,9 @@ describe.each(testDevices())("reported faults of transforms on %s", (device) => 
     expect(await bitsOf(x)).toBe(before);
   });
 
-  const lengths = [16, 768, 4112, 40_000, ...(isEmulated ? [] : [300_000])];
+  // The longest is what a GPU reads twice.
+  const longest = isEmulated || device === "cpu" ? [] : [300_000];
+  const lengths = [16, 768, 4112, 40_000, ...longest];
   test.each(lengths)("HD-12, C-9: NaN and infinity in an amax, %i columns", (size) => {
     for (const dtype of floatDTypes) {
       for (const column of [0, 5, size - 1]) {

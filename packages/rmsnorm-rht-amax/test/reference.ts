@@ -45,17 +45,17 @@ export function rmsnormRhtAmaxReference(
   return { out, amax };
 }
 
-/** Sylvester's matrix of 16 rows, by its formula. */
-const matrix = Array.from({ length: 16 }, (_, i) =>
-  Array.from({ length: 16 }, (__, j) => (hasOddBits(i & j) ? -1 : 1)),
+/** Sylvester's matrix, 16 rows of 16 one after another, by its formula. */
+const matrix = Float64Array.from({ length: 256 }, (_, i) =>
+  hasOddBits((i >> 4) & i & 15) ? -1 : 1,
 );
 
 /** Column i of the transform: the product with a row of the matrix. */
 function transformed(y: Float64Array, i: number): number {
   const first = i - (i % 16);
-  const row = matrix[i % 16]!;
+  const row = 16 * (i % 16);
   let sum = 0;
-  for (let j = 0; j < 16; j++) sum += row[j]! * y[first + j]!;
+  for (let j = 0; j < 16; j++) sum += matrix[row + j]! * y[first + j]!;
   return sum / 4;
 }
 

@@ -21,12 +21,14 @@ describe.each(testDevices())("reported faults of norms on %s", (device) => {
   const bf16 = { dtype: "bfloat16", device } as const;
   const fp16 = { dtype: "float16", device } as const;
   const fp32 = { dtype: "float32", device } as const;
+  // More than a GPU's multiprocessors, or than the CPU's threads, take at once.
+  const manyRows = isEmulated ? 7 : device === "cpu" ? 197 : 989;
 
   test.each([2304, 2816, 3328, 3584, 3840, 5376])(
     "RN-05: odd numbers of warps' worth of columns: %i",
     (hiddenSize) => {
       for (const place of [bf16, fp16]) {
-        for (const rows of [1, 3, isEmulated ? 7 : 989]) {
+        for (const rows of [1, 3, manyRows]) {
           const x = randn([rows, hiddenSize], { seed: rows, ...place });
           disposeAll(expectRmsnormRhtAmax(x, randomParameter([hiddenSize], place)));
         }
@@ -195,8 +197,8 @@ describe.each(testDevices())("reported faults of norms on %s", (device) => {
     expectRmsnormRhtAmax(ones([1, 16], bf16), ones([16], bf16));
   });
 
-  const manyRows = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20 + 8];
-  test.each(manyRows)("RN-21: %i rows of 128", async (rows) => {
+  const rowCounts = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20 + 8];
+  test.each(rowCounts)("RN-21: %i rows of 128", async (rows) => {
     const x = zeros([rows, 1, 128], bf16);
     const last = randn([1, 1, 128], { seed: 1, ...bf16 });
     x.narrow(0, rows - 1, 1).copyFrom(last);
@@ -206,7 +208,7 @@ describe.each(testDevices())("reported faults of norms on %s", (device) => {
     const alone = rmsnormRhtAmax(last, weight);
     expect(await bitsOf(out.narrow(0, rows - 1, 1))).toBe(await bitsOf(alone.out));
     expect(await bitsOf(amax.narrow(0, rows - 1, 1))).toBe(await bitsOf(alone.amax));
-    const zero = (bytes: Uint8Array) => bytes.every((byte) => byte === 0);
+    const zero = (bytes: Uint8Array) => Buffer.alloc(bytes.length).equals(bytes);
     expect(zero((await out.bytes()).subarray(0, (rows - 1) * 256))).toBe(true);
     expect(zero((await amax.bytes()).subarray(0, (rows - 1) * 4))).toBe(true);
   });

@@ -21,12 +21,14 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   const bf16 = { dtype: "bfloat16", device } as const;
   const fp16 = { dtype: "float16", device } as const;
   const fp32 = { dtype: "float32", device } as const;
+  // More than a GPU's multiprocessors, or than the CPU's threads, take at once.
+  const manyRows = isEmulated ? 7 : device === "cpu" ? 197 : 989;
 
   test.each([2304, 2816, 3328, 3584, 3840, 5376])(
     "RN-05: odd numbers of warps' worth of columns: %i",
     (hiddenSize) => {
       for (const place of [bf16, fp16]) {
-        for (const rows of [1, 3, isEmulated ? 7 : 989]) {
+        for (const rows of [1, 3, manyRows]) {
           const x = randn([rows, hiddenSize], { seed: rows, ...place });
           const residual = randn(x.shape, { seed: 2, ...place });
           expectAddRmsnorm(x, residual, randomParameter([hiddenSize], place));
@@ -194,7 +196,7 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   test("a sum of four million equal squares keeps its precision", () => {
-    const size = 2 ** 22;
+    const size = isEmulated ? 2 ** 19 : 2 ** 22;
     const value = Math.fround(1.1);
     const rstd = zeros([1], { device });
     const out = rmsnorm(full([1, size], value, fp32), null, { rstd, eps: 0 });
@@ -239,16 +241,15 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     },
   );
 
-  const manyRows = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20];
-  test.each(manyRows)("RN-21: %i rows of 128", async (rows) => {
+  const rowCounts = isEmulated ? [65_537] : [65_535, 65_536, 65_537, 70_000, 2 ** 20];
+  test.each(rowCounts)("RN-21: %i rows of 128", async (rows) => {
     const x = zeros([rows, 1, 128], bf16);
     const last = randn([1, 1, 128], { seed: 1, ...bf16 });
     x.narrow(0, rows - 1, 1).copyFrom(last);
     const out = rmsnorm(x, null, { out: poisoned(x.shape, bf16) });
     expect(await bitsOf(out.narrow(0, rows - 1, 1))).toBe(await bitsOf(rmsnorm(last)));
-    expect((await out.bytes()).subarray(0, (rows - 1) * 256).every((byte) => byte === 0)).toBe(
-      true,
-    );
+    const bytes = (await out.bytes()).subarray(0, (rows - 1) * 256);
+    expect(Buffer.alloc(bytes.length).equals(bytes)).toBe(true);
   });
 
   test("RN-25: a weight at the end of its allocation, and rows no block count divides", () => {

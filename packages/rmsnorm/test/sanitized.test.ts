@@ -10,6 +10,7 @@ import {
 } from "@warpwright/testing";
 import { describeCuda, randomParameter } from "@warpwright/testing/vitest";
 import { test } from "vitest";
+import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { rmsnorm } from "../src/index.js";
 import { expectAddRmsnorm, expectRmsnorm } from "./support.js";
 
@@ -32,6 +33,11 @@ function vectorSize(dtype: FloatDType): number {
   return dtype === "float32" ? 4 : 8;
 }
 
+/** Whether the emulator takes rows of so many vectors in one way alone; shorter ones take all. */
+function isLong(count: number): boolean {
+  return isEmulated && count > 9000;
+}
+
 function disposeAll(tensors: readonly Tensor[]): void {
   for (const tensor of tensors) tensor.dispose();
 }
@@ -41,9 +47,11 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
+      const once = isLong(count);
       // The second has a tail, and an odd row pitch.
-      for (const hiddenSize of [count * vectorSize(dtype), count * vectorSize(dtype) - 1]) {
-        const rows = count > 4096 ? 2 : 5;
+      const whole = count * vectorSize(dtype);
+      for (const hiddenSize of once ? [whole - 1] : [whole, whole - 1]) {
+        const rows = once ? 1 : count > 4096 ? 2 : 5;
         const x = randn([rows, hiddenSize], { seed: count, ...place });
         const residual = misaligned(randn(x.shape, { seed: 1, ...place }), 1);
         const weight = randomParameter([hiddenSize], place);
@@ -71,7 +79,7 @@ describeCuda("rmsnorm under compute-sanitizer", () => {
   test.each(shared)("%s, a row to %s: strided rows, in place", (dtype, _, count) => {
     const place = { dtype, device } as const;
     const hiddenSize = count * vectorSize(dtype);
-    for (const gap of [vectorSize(dtype), 1]) {
+    for (const gap of isLong(count) ? [vectorSize(dtype)] : [vectorSize(dtype), 1]) {
       const [x, residual] = [1, 2].map((seed) =>
         stridedRows(randn([2, hiddenSize], { seed, ...place }), gap),
       );

@@ -76,3 +76,8 @@ export const instances = [
   ...placements,
   ...placements.map((callee) => withOptions(callee, clamped)),
 ];
+
+/** Every placement, by turns without any option and with all. */
+export const someInstances = placements.map((callee, i) =>
+  i % 2 === 0 ? callee : withOptions(callee, clamped),
+);

@@ -57,20 +57,26 @@ export async function expectEveryForm(
   const before = await bitsOf(x);
   const out = poisoned(shape, place);
   for (const gatePlace of gatePlaces) {
-    expect(expectSwiglu(x, { ...options, ...gatePlace }).shape).toEqual(shape);
+    const wanted = expectSwiglu(x, { ...options, ...gatePlace });
+    expect(wanted.shape).toEqual(shape);
     out.fill(Number.NaN);
-    expect(expectSwiglu(x, { ...options, ...gatePlace, out })).toBe(out);
+    expect(swiglu(x, { ...options, ...gatePlace, out })).toBe(out);
+    expect(await bitsOf(out)).toBe(await bitsOf(wanted));
   }
   expect(await bitsOf(x)).toBe(before);
 
   const [gate, up] = [1, 2].map((seed) => randn(shape, { seed, ...place })) as [Tensor, Tensor];
   const kept = await Promise.all([gate, up].map(bitsOf));
-  expect(expectSwigluPair(gate, up, options).shape).toEqual(shape);
+  const result = expectSwigluPair(gate, up, options);
+  expect(result.shape).toEqual(shape);
+  const wanted = await bitsOf(result);
   out.fill(Number.NaN);
-  expect(expectSwigluPair(gate, up, { ...options, out })).toBe(out);
+  expect(swigluPair(gate, up, { ...options, out })).toBe(out);
+  expect(await bitsOf(out)).toBe(wanted);
   expect(await Promise.all([gate, up].map(bitsOf))).toEqual(kept);
-  expectSwigluPair(gate.clone(), up, { ...options, out: up });
-  expectSwigluPair(gate, up, { ...options, out: gate });
+  const overUp = up.clone();
+  expect(await bitsOf(swigluPair(gate, overUp, { ...options, out: overUp }))).toBe(wanted);
+  expect(await bitsOf(swigluPair(gate, up, { ...options, out: gate }))).toBe(wanted);
 }
 
 function referenceOf(gate: Tensor, up: Tensor, options: SwigluPairOptions): Float64Array {
