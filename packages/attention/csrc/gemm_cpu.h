@@ -1,7 +1,6 @@
-// The products of both steps of attention on the CPU. With many queries, one to a lane: a few rows
-// by two vectors of columns, whose sums stay in registers, and what is multiplied with the queries
-// are single elements of k or of v, which need no order of their own. With few, the second one
-// along the rows of v: the same sums in the same order, without the lanes that nobody uses.
+// The products of both steps of attention on the CPU for many queries, one to a lane: a few rows by
+// two vectors of columns, whose sums stay in registers, and what is multiplied with the queries are
+// single elements of k or of v, which need no order of their own.
 #pragma once
 
 #include "vector_cpu.h"
@@ -58,18 +57,6 @@ WW_VECTORISED inline void multiply(const float* a, LeftSteps steps, int num_rows
   for (int row = 0; row < num_rows; row += kRowsAtOnce<kLanes>)
     multiply_block<kLanes, kVectors>(a + row * steps.row, steps, b, depth,
                                      c + row * kLanes * kVectors, factor);
-}
-
-// out = out * factor + the sum of weights[key * kWidth] * values[key], rows of `dim` floats.
-template <int kWidth>
-WW_VECTORISED inline void add_weighted(const float* values, int count, const float* weights,
-                                       float factor, int dim, float* __restrict__ out) {
-  for (int i = 0; i < dim; ++i) out[i] *= factor;
-  for (int key = 0; key < count; ++key) {
-    const float weight = weights[key * kWidth];
-    const float* row = values + key * dim;
-    for (int i = 0; i < dim; ++i) out[i] += weight * row[i];
-  }
 }
 
 }  // namespace ww

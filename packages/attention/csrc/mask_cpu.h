@@ -1,4 +1,4 @@
-// What happens to the scores of a panel of queries between the products on the CPU.
+// What happens to the scores of queries between the products on the CPU.
 #pragma once
 
 #include <cmath>
@@ -8,23 +8,22 @@
 
 namespace ww {
 
-// Scale, cap and mask.
-template <typename P>
-WW_VECTORISED inline void adjust_scores(const AttentionParams& params, const P& panel,
-                                        float* scores, KeyRange keys) {
-  constexpr int kWidth = P::kWidth;
-  const int count = keys.end - keys.begin;
-  for (int i = 0; i < count * kWidth; ++i) scores[i] *= params.softmax_scale;
+// Scale and cap, of any scores.
+WW_VECTORISED inline void adjust_scores(const AttentionParams& params, float* scores, int count) {
+  for (int i = 0; i < count; ++i) scores[i] *= params.softmax_scale;
   if (params.softcap > 0.0f)
-    for (int i = 0; i < count * kWidth; ++i)
+    for (int i = 0; i < count; ++i)
       scores[i] = params.softcap * std::tanh(scores[i] / params.softcap);
-  const AttentionMask& mask = params.mask;
-  if (mask.rows.data == nullptr) return;
+}
+
+// The mask's row that begins at `row`, for one query's scores, kStep floats apart.
+template <int kStep>
+WW_VECTORISED inline void mask_scores(const AttentionMask& mask, int64_t row, float* scores,
+                                      KeyRange keys) {
   const auto each = [&](auto&& f) WW_VECTORISED {
     const int step = mask.columns == 1 ? 0 : 1;
-    for (int lane = 0; lane < kWidth; ++lane)
-      for (int i = 0; i < count; ++i)
-        f(scores[i * kWidth + lane], panel.mask[lane] + step * (keys.begin + i));
+    for (int key = keys.begin; key < keys.end; ++key)
+      f(scores[(key - keys.begin) * kStep], row + step * key);
   };
   if (mask.dtype == Dtype::boolean) {
     const auto* seen = static_cast<const uint8_t*>(mask.rows.data);

@@ -65,6 +65,29 @@ struct alignas(64) Panel {
     }
   }
 
+  // The same for one query, whose scores lie side by side; `count` is a multiple of kLanes. Weights
+  // are summed one after the other here too.
+  WW_VECTORISED void update_lane(int lane, float* scores, int count, float unit) {
+    V largest = V{} + kMinusInf;
+    for (int key = 0; key < count; key += kLanes) {
+      const V score = lanes<kLanes>(scores + key);
+      largest = score > largest ? score : largest;
+    }
+    float top = max[lane];
+    for (int i = 0; i < kLanes; ++i) top = largest[i] > top ? largest[i] : top;
+    const float base = top == kMinusInf ? 0.0f : top;
+    for (int key = 0; key < count; key += kLanes) {
+      V& score = lanes<kLanes>(scores + key);
+      score = exp2((score - base) * unit);
+    }
+    float added = 0.0f;
+    for (int key = 0; key < count; ++key) added += scores[key];
+    const V factor = exp2((V{} + max[lane] - base) * unit);
+    sum[lane] = sum[lane] * factor[0] + added;
+    rescale[lane] = factor[0];
+    max[lane] = top;
+  }
+
   // Takes in what other keys gave. What was summed with weights has to be multiplied by rescale
   // here, and by other.rescale there, to be added.
   WW_VECTORISED void merge(Panel& other, float unit) {

@@ -15,6 +15,7 @@ template <int kLanes>
 struct VectorOf {
   using Floats [[gnu::vector_size(4 * kLanes)]] = float;
   using Ints [[gnu::vector_size(4 * kLanes)]] = int32_t;
+  using Anywhere [[gnu::vector_size(4 * kLanes), gnu::aligned(4)]] = float;
 };
 
 template <int kLanes>
@@ -31,6 +32,12 @@ WW_VECTORISED inline Floats<kLanes>& lanes(float* at) {
 template <int kLanes>
 WW_VECTORISED inline const Floats<kLanes>& lanes(const float* at) {
   return *reinterpret_cast<const Floats<kLanes>*>(at);
+}
+
+// The same at any place.
+template <int kLanes>
+WW_VECTORISED inline Floats<kLanes> lanes_anywhere(const float* at) {
+  return *reinterpret_cast<const typename VectorOf<kLanes>::Anywhere*>(at);
 }
 
 // 2^x for x <= 0, within 2 ulp; 0 below the normal floats; NaN stays.

@@ -3,7 +3,12 @@ import { full, ones, randn, type Tensor, tensor, zeros } from "@warpwright/runti
 import { expectClose, misaligned, testDevices, valuesOf } from "@warpwright/testing";
 import { describe, expect, test } from "vitest";
 import { isEmulated } from "../../../tooling/vitest/emulated.js";
-import { attention, attentionWithLse, mergeAttention } from "../src/index.js";
+import {
+  type AttentionOptions,
+  attention,
+  attentionWithLse,
+  mergeAttention,
+} from "../src/index.js";
 import {
   bitsOf,
   byHead,
@@ -223,19 +228,41 @@ describe.each(testDevices())("reported faults on %s", (device) => {
   });
 
   // The GPU has no parts.
-  test.runIf(device === "cpu")(
-    "a query's row is its own beside any others, over parts of the keys",
-    async () => {
-      const { q, k, v } = randomInputs(
-        { sq: 300, sk: 2300, h: 4, hk: 2, d: 24 },
-        { dtype: "float32", device },
-      );
+  describe.runIf(device === "cpu")(
+    "a query's row beside any others, over parts of the keys",
+    () => {
       const options = { windowLeft: 1500, windowRight: 40 };
-      const all = byHead(attention(q, k, v, options));
-      for (const count of [1, 2, 7, 20, 40]) {
-        // The last queries: they stand at the same keys without the others.
-        const last = byHead(attention(q.narrow(1, 300 - count, count), k, v, options));
-        expect(await bitsOf(last)).toBe(await bitsOf(all.narrow(2, 300 - count, count)));
+
+      // Alone, few (of a head or of the two that share keys), and many.
+      test.each(dtypes.flatMap((dtype) => [24, 64, 128, 200].map((d) => [dtype, d] as const)))(
+        "%s, head dim %i",
+        async (dtype, d) => {
+          for (const h of [2, 4]) {
+            const sizes = { sq: 60, sk: 2300, h, hk: 2, d };
+            const { q, k, v } = randomInputs(sizes, { dtype, device });
+            await expectSameRows({ q, k, v }, options);
+          }
+        },
+      );
+
+      test.each(dtypes)("%s, infinities and NaN", async (dtype) => {
+        const { q, k, v } = randomInputs({ sq: 60, sk: 1100, h: 2, d: 40 }, { dtype, device });
+        k.narrow(1, 1098, 1).fill(Number.NaN);
+        v.narrow(1, 1097, 1).fill(Number.POSITIVE_INFINITY);
+        // Hidden from most of the queries, and some columns of what all of them see.
+        v.narrow(1, 30, 1).narrow(3, 5, 1).fill(Number.NEGATIVE_INFINITY);
+        await expectSameRows({ q, k, v }, { causal: true });
+        await expectSameRows({ q, k, v }, { causal: true, softcap: 4 });
+      });
+
+      /** The last queries stand at the same keys without the others. */
+      async function expectSameRows(inputs: Inputs, options: AttentionOptions): Promise<void> {
+        const { q, k, v } = inputs;
+        const all = byHead(attention(q, k, v, options));
+        for (const count of [1, 2, 3, 4, 5, 7, 20, 40]) {
+          const last = byHead(attention(q.narrow(1, 60 - count, count), k, v, options));
+          expect(await bitsOf(last)).toBe(await bitsOf(all.narrow(2, 60 - count, count)));
+        }
       }
     },
   );
