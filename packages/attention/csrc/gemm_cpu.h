@@ -33,8 +33,8 @@ WW_VECTORISED inline void multiply_block(const float* a, LeftSteps steps, const 
     for (int v = 0; v < kVectors; ++v) {
       sums[row][v] = Floats<kLanes>{};
       if (factor == nullptr) continue;
-      sums[row][v] =
-          lanes<kLanes>(c + row * kWidth + v * kLanes) * lanes<kLanes>(factor + v * kLanes);
+      sums[row][v] = rounded<kLanes>(lanes<kLanes>(c + row * kWidth + v * kLanes) *
+                                     lanes<kLanes>(factor + v * kLanes));
     }
   for (int k = 0; k < depth; ++k) {
     const float* column = a + k * steps.depth;

@@ -31,6 +31,7 @@ template <typename P, int kStep>
 class QueryRows {
  public:
   static constexpr int kWidth = P::kWidth;
+  static constexpr int kLanes = P::kVectorLanes;
 
   QueryRows(const AttentionParams& params, const Plan& plan, int64_t index, int v_pitch,
             const BlockSums<P>& sums)
@@ -61,13 +62,18 @@ class QueryRows {
   // Takes in the sums of other keys.
   WW_VECTORISED void merge(const BlockSums<P>& other) {
     for (int i = 0; i < num_panels_; ++i) sums_.panels[i].merge(other.panels[i], unit_);
-    for (int row = 0; row < num_rows_; ++row) {
-      const float factor = sums_.panels[row / kWidth].rescale[row % kWidth];
-      const float other_factor = other.panels[row / kWidth].rescale[row % kWidth];
-      float* to = at_row(sums_.out, row);
-      const float* from = at_row(other.out, row);
-      for (int i = 0; i < v_pitch_ * kStep; i += kStep)
-        to[i] = to[i] * factor + from[i] * other_factor;
+    if constexpr (kStep == 1) {
+      for (int row = 0; row < num_rows_; ++row)
+        for (int i = 0; i < v_pitch_; i += kLanes)
+          merge_lanes(row * v_pitch_ + i, other, V{} + sums_.panels->rescale[row],
+                      V{} + other.panels->rescale[row]);
+    } else {
+      for (int i = 0; i < num_panels_; ++i)
+        for (int column = 0; column < v_pitch_; ++column)
+          for (int lane = 0; lane < kWidth; lane += kLanes)
+            merge_lanes((i * v_pitch_ + column) * kWidth + lane, other,
+                        lanes<kLanes>(sums_.panels[i].rescale + lane),
+                        lanes<kLanes>(other.panels[i].rescale + lane));
     }
   }
 
@@ -156,6 +162,14 @@ class QueryRows {
   int64_t head_kv_;
 
  private:
+  using V = Floats<kLanes>;
+
+  WW_VECTORISED void merge_lanes(int at, const BlockSums<P>& other, const V& factor,
+                                 const V& other_factor) {
+    V& sums = lanes<kLanes>(sums_.out + at);
+    sums = rounded<kLanes>(sums * factor) + lanes<kLanes>(other.out + at) * other_factor;
+  }
+
   WW_VECTORISED void finish_row(int row) {
     const Place place = place_of(row);
     const P& panel = sums_.panels[row / kWidth];

@@ -18,6 +18,7 @@ inline constexpr float kMinusInf = -std::numeric_limits<float>::infinity();
 template <int kLanes, int kVectors>
 struct alignas(64) Panel {
   static constexpr int kWidth = kLanes * kVectors;
+  static constexpr int kVectorLanes = kLanes;
   using V = Floats<kLanes>;
 
   float max[kWidth];      // the largest score
@@ -99,7 +100,7 @@ struct alignas(64) Panel {
       const V factor = exp2((mine - base) * unit);
       const V other_factor = exp2((theirs - base) * unit);
       V& sums = lanes<kLanes>(sum + v);
-      sums = sums * factor + lanes<kLanes>(other.sum + v) * other_factor;
+      sums = rounded<kLanes>(sums * factor) + lanes<kLanes>(other.sum + v) * other_factor;
       lanes<kLanes>(rescale + v) = factor;
       lanes<kLanes>(other.rescale + v) = other_factor;
       mine = largest;

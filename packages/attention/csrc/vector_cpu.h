@@ -40,6 +40,14 @@ WW_VECTORISED inline Floats<kLanes> lanes_anywhere(const float* at) {
   return *reinterpret_cast<const typename VectorOf<kLanes>::Anywhere*>(at);
 }
 
+// x, a product that has been rounded: of x y + z w the compiler would fold one product into an FMA,
+// and which one is its own choice each time.
+template <int kLanes>
+WW_VECTORISED inline Floats<kLanes> rounded(Floats<kLanes> x) {
+  asm("" : "+x"(x));
+  return x;
+}
+
 // 2^x for x <= 0, within 2 ulp; 0 below the normal floats; NaN stays.
 template <int kLanes>
 WW_VECTORISED inline Floats<kLanes> exp2_nonpositive(const Floats<kLanes>& x) {
