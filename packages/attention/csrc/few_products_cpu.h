@@ -25,7 +25,11 @@ namespace detail {
 template <int kLanes, typename F, int... kIndex>
 WW_VECTORISED inline Floats<kLanes> pick(const Floats<kLanes>& a, const Floats<kLanes>& b, F,
                                          std::integer_sequence<int, kIndex...>) {
+#if __has_builtin(__builtin_shufflevector)
   return __builtin_shufflevector(a, b, F{}(kIndex)...);
+#else  // GCC before 12
+  return __builtin_shuffle(a, b, Ints<kLanes>{F{}(kIndex)...});
+#endif
 }
 
 // Exchanges what is off the diagonal in all 2 by 2 blocks of kSize by kSize lanes.

@@ -29,7 +29,7 @@ constexpr int kRegistersAhead = 2 * 4 * Thread::kVecs + kOwnRegisters;
 // For two blocks on a multiprocessor at least: one alone waits at each barrier. Warps without
 // barriers do better side by side, if their rows are not too short for that (measured on an H200).
 template <typename Thread>
-constexpr bool kRoomAhead = (Thread::kRowsPerBlock == 1 || Thread::kVecs < 4) &&
+constexpr bool kRoomAhead = (Thread::kRowsPerBlock == 1 || Thread::kVecs < 3) &&
                             kRegistersAhead<Thread> * Thread::kBlockThreads * 2 <= kRegisters;
 
 // Blocks on a multiprocessor: as many as that leaves room for, since loads that are in flight are
