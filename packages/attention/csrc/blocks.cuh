@@ -23,9 +23,10 @@ struct BlockPlace {
   int first_query;
 };
 
-// The order of the blocks. Heads are taken in sections whose k and v stay in L2 together, and a
-// section's last queries come first: under a causal mask they have the most keys, and what is left
-// for the end is short.
+// The order of the blocks. Where queries see no keys behind some position or before one, heads are
+// taken in sections whose k and v stay in L2 together, and a section's last queries come first:
+// under a causal mask they have the most keys, and what is left for the end is short. Otherwise one
+// head follows the other.
 class BlockOrder {
  public:
   BlockOrder(const AttentionParams& params, int rows) : rows_(rows) {
@@ -34,8 +35,8 @@ class BlockOrder {
     total_heads_ = batch_size * num_heads;
     num_heads_ = Divisor(static_cast<uint32_t>(num_heads));
     const int64_t most = std::min(kMaxGridBlocks / num_blocks_, total_heads_);
-    const bool balanced = params.window.left >= 0 || params.window.right >= 0;
-    const int64_t wanted = balanced ? heads_in_l2(params) : 1;
+    const bool differ_in_length = params.window.left >= 0 || params.window.right >= 0;
+    const int64_t wanted = differ_in_length ? heads_in_l2(params) : 1;
     int64_t sections = ceil_div(total_heads_, std::min(wanted, most));
     sections = std::min<int64_t>(sections, kMaxGridLines);
     section_heads_ = Divisor(static_cast<uint32_t>(ceil_div(total_heads_, sections)));
