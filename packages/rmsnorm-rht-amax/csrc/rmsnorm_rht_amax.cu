@@ -98,9 +98,8 @@ __device__ void load_row(const RmsnormRhtAmaxParams& params, const Thread& threa
 
 // One row, which every thread of it has its vectors of.
 template <typename T, typename Thread, typename RowSum>
-__device__ void write_row(const RmsnormRhtAmaxParams& params, Thread& thread, RowSum& row_sum,
+__device__ void write_row(const RmsnormRhtAmaxParams& params, const Thread& thread, RowSum& row_sum,
                           int64_t row, Vec<T> (&x)[Thread::kVecs], Peak& peak) {
-  thread.meet();
   const float inverse_size = 1.0f / static_cast<float>(params.hidden_size);
   float sum_sq = 0.0f;
   thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(x[i], 1.0f); });
@@ -144,6 +143,8 @@ __device__ float write_rows(const RmsnormRhtAmaxParams& params, Thread& thread, 
     } else {
       load_row<T>(params, thread, row, x);
     }
+    // The next kernel's blocks, were they there for all of the rows, would be shared out unevenly.
+    thread.meet(row + rows.step >= rows.end);
     write_row<T>(params, thread, row_sum, row, x, peak);
   }
   return peak.value();

@@ -159,9 +159,10 @@ class RowThread {
   __device__ bool is_first() const { return thread_ == 0; }
 
   // To be called before each row's first reduction, and after its loads, which it lets go ahead: a
-  // cluster's blocks have to have begun.
-  __device__ void meet() {
-    griddepcontrol_launch_dependents();
+  // cluster's blocks have to have begun. is_last: the block has few rows, or this is its last one;
+  // the next kernel's blocks may start.
+  __device__ void meet(bool is_last = true) {
+    if (is_last) griddepcontrol_launch_dependents();
     if constexpr (kClustered) {
       if (!has_met_) cluster_wait();
       has_met_ = true;
