@@ -236,32 +236,33 @@ describe.each(testDevices())("reported faults on %s", (device) => {
       // Alone, few (of a head or of the two that share keys), and many.
       test.each(dtypes.flatMap((dtype) => [24, 64, 128, 200].map((d) => [dtype, d] as const)))(
         "%s, head dim %i",
-        async (dtype, d) => {
+        (dtype, d) => {
           for (const h of [2, 4]) {
             const sizes = { sq: 60, sk: 2300, h, hk: 2, d };
             const { q, k, v } = randomInputs(sizes, { dtype, device });
-            await expectSameRows({ q, k, v }, options);
+            expectSameRows({ q, k, v }, options);
           }
         },
       );
 
-      test.each(dtypes)("%s, infinities and NaN", async (dtype) => {
+      test.each(dtypes)("%s, infinities and NaN", (dtype) => {
         const { q, k, v } = randomInputs({ sq: 60, sk: 1100, h: 2, d: 40 }, { dtype, device });
         k.narrow(1, 1098, 1).fill(Number.NaN);
         v.narrow(1, 1097, 1).fill(Number.POSITIVE_INFINITY);
         // Hidden from most of the queries, and some columns of what all of them see.
         v.narrow(1, 30, 1).narrow(3, 5, 1).fill(Number.NEGATIVE_INFINITY);
-        await expectSameRows({ q, k, v }, { causal: true });
-        await expectSameRows({ q, k, v }, { causal: true, softcap: 4 });
+        expectSameRows({ q, k, v }, { causal: true });
+        expectSameRows({ q, k, v }, { causal: true, softcap: 4 });
       });
 
       /** The last queries stand at the same keys without the others. */
-      async function expectSameRows(inputs: Inputs, options: AttentionOptions): Promise<void> {
+      function expectSameRows(inputs: Inputs, options: AttentionOptions): void {
         const { q, k, v } = inputs;
         const all = byHead(attention(q, k, v, options));
         for (const count of [1, 2, 3, 4, 5, 7, 20, 40]) {
           const last = byHead(attention(q.narrow(1, 60 - count, count), k, v, options));
-          expect(await bitsOf(last)).toBe(await bitsOf(all.narrow(2, 60 - count, count)));
+          // Which of two NaN an operation hands on is the compiler's choice: all of them are alike.
+          expect([...valuesOf(last)]).toEqual([...valuesOf(all.narrow(2, 60 - count, count))]);
         }
       }
     },
