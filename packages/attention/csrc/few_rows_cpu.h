@@ -155,18 +155,31 @@ class FewRowsOfHeads {
     BlockSums<typename Block::P> sums;
   };
 
-  // f(head, key, count) for groups of a tile's keys and every head, reading ahead within the part.
+  // What a group of keys has in k or in v.
+  struct Source {
+    const T* Head::* data;
+    const Rows& rows;
+    int columns;
+    int pitch;
+  };
+
+  // f(head, place in the tile, count, rows) for groups of a tile's keys and every head, reading
+  // ahead within the part.
   template <typename F>
-  WW_VECTORISED void each_group(KeyRange tile, int end, const Rows& rows, int columns,
-                                const T* first, F&& f) {
+  WW_VECTORISED void each_group(KeyRange tile, int end, const Source& source, F&& f) {
+    const auto& [data, rows, columns, pitch] = source;
+    const int64_t stride = rows.strides[2];
     for (int key = tile.begin; key < tile.end; key += kGroupKeys) {
       const int next = key + kGroupKeys;
       // Enough loads of many heads are in flight by themselves; more would stand in their way.
       const bool fetches = next < end && (num_heads_ == 1 || !is_read_in_place(columns));
-      Fetch<T> fetch(first + next * rows.strides[2], rows, num_heads_, columns);
+      Fetch<T> fetch(heads_[0].*data + next * stride, rows, num_heads_, columns);
       for (int i = 0; i < num_heads_; ++i) {
         if (fetches) fetch.next_rows(kGroupKeys);
-        f(heads_[i], key, std::min(kGroupKeys, tile.end - key));
+        const Head& head = heads_[i];
+        const int count = std::min(kGroupKeys, tile.end - key);
+        f(head, key - tile.begin, count,
+          read(head.*data + key * stride, stride, count, columns, pitch));
       }
     }
   }
@@ -188,24 +201,18 @@ class FewRowsOfHeads {
   }
 
   WW_VECTORISED void score_tile(KeyRange tile, int end) {
-    const int64_t stride = params_.k.strides[2];
-    each_group(tile, end, params_.k, params_.head_dim, heads_[0].k,
-               [&](const Head& head, int key, int count) WW_VECTORISED {
-                 const FloatRows keys =
-                     read(head.k + key * stride, stride, count, params_.head_dim, k_pitch_);
-                 score_keys<kLanes, kRows>(keys, count, head.q, k_pitch_,
-                                           head.scores + (key - tile.begin), kTileKeys);
+    each_group(tile, end, {&Head::k, params_.k, params_.head_dim, k_pitch_},
+               [&](const Head& head, int at, int count, FloatRows keys) WW_VECTORISED {
+                 score_keys<kLanes, kRows>(keys, count, head.q, k_pitch_, head.scores + at,
+                                           kTileKeys);
                });
   }
 
   WW_VECTORISED void add_tile(KeyRange tile, int end) {
-    const int64_t stride = params_.v.strides[2];
-    each_group(tile, end, params_.v, params_.head_dim_v, heads_[0].v,
-               [&](const Head& head, int key, int count) WW_VECTORISED {
-                 const FloatRows values =
-                     read(head.v + key * stride, stride, count, params_.head_dim_v, v_pitch_);
-                 add_weighted<kLanes, kRows>(values, count, head.scores + (key - tile.begin),
-                                             kTileKeys, head.sums.out, v_pitch_);
+    each_group(tile, end, {&Head::v, params_.v, params_.head_dim_v, v_pitch_},
+               [&](const Head& head, int at, int count, FloatRows values) WW_VECTORISED {
+                 add_weighted<kLanes, kRows>(values, count, head.scores + at, kTileKeys,
+                                             head.sums.out, v_pitch_);
                });
   }
 
