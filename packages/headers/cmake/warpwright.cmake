@@ -117,9 +117,12 @@ function(_warpwright_add_addon)
     NAPI_CPP_EXCEPTIONS NODE_ADDON_API_CPP_EXCEPTIONS_ALL NODE_API_SWALLOW_UNTHROWABLE_EXCEPTIONS
     WARPWRIGHT_WITH_CUDA=$<BOOL:${WARPWRIGHT_HAS_CUDA}> WARPWRIGHT_BUILT_FOR="${archs_text}")
   # The floating-point flags give up errno and trap ordering only, never a result: without them
-  # the compiler may not vectorise. OpenMP pragmas reorder the sums that ask for it.
+  # the compiler may not vectorise. OpenMP pragmas reorder the sums that ask for it. Left to itself,
+  # GCC takes a sum's FMAs apart again for some processors and in some loops only, and the same
+  # terms give other bits.
   target_compile_options(${A_NAME} PRIVATE
-    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -fopenmp-simd -fno-math-errno -fno-trapping-math>)
+    $<$<COMPILE_LANGUAGE:CXX>:-Wall -Wextra -fopenmp-simd -fno-math-errno -fno-trapping-math>
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=avoid-fma-max-bits=0>)
   if(WARPWRIGHT_EMULATED)
     warpwright_emulate(${A_NAME} ${A_CUDA_SOURCES})
   elseif(WARPWRIGHT_HAS_CUDA)
