@@ -28,6 +28,7 @@ runMain(() => {
     if (values.release) throw new Failure(problem);
     return console.log(`changesets: not checked, ${problem}`);
   }
+  for (const name of pendingChangesets(values.root)) checkText(values.root, name);
   const base = values.base === undefined ? lastRelease(git) : forkPoint(git, values.base);
   const named = namedPackages(values.root, describingChangesets(git, values));
   const changes = [
@@ -66,12 +67,23 @@ function describingChangesets(git, { base, root }) {
   return pending.filter((name) => changed.includes(`.changeset/${name}`));
 }
 
-/** A changeset begins with front matter: a line of "package": bump for each. */
+/** Front matter, with a line of "package": bump for each, and what the changelogs say. */
+function partsOf(root, changeset) {
+  const text = fs.readFileSync(path.join(root, ".changeset", changeset), "utf8");
+  const [, head = "", ...body] = text.split(/^---$/m);
+  return { head, body: body.join("---").trim() };
+}
+
+/** A changelog is a list, of which a changeset is one line. */
+function checkText(root, changeset) {
+  const lines = partsOf(root, changeset).body.split("\n").length;
+  if (lines > 1) {
+    throw new Failure(`.changeset/${changeset}: expected one line of text, got ${lines}`);
+  }
+}
+
 function namedPackages(root, changesets) {
-  const texts = changesets.map((name) =>
-    fs.readFileSync(path.join(root, ".changeset", name), "utf8"),
-  );
-  const heads = texts.map((text) => text.split(/^---$/m)[1] ?? "");
+  const heads = changesets.map((name) => partsOf(root, name).head);
   return new Set(
     heads.flatMap((head) => [...head.matchAll(/^["']?([^"':\n]+)["']?:/gm)].map((m) => m[1])),
   );

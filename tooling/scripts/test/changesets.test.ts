@@ -104,6 +104,16 @@ describe("check-changesets", () => {
     for (const name of all) expect(text).toContain(name);
   });
 
+  test("a text of two lines", () => {
+    append(
+      ".changeset/two-lines.md",
+      '---\n"@warpwright/gelu": patch\n---\n\nOne line\nand another\n',
+    );
+    const { status, text } = check("--base", "HEAD");
+    expect(status).toBe(1);
+    expect(text).toContain(".changeset/two-lines.md: expected one line of text, got 2");
+  });
+
   test.each(["node-addon-api", "node-api-headers", "cmake-js"])(
     "%s in the catalog is a change of the headers",
     (entry) => {
