@@ -92,7 +92,8 @@ describe.each(testDevices())("gelu on %s", (device) => {
   );
 
   test("a tensor without dimensions, and undefined options", async () => {
-    expect(await gelu(tensor(1, { device })).data()).toEqual(Float32Array.of(0.8413447141647339));
+    const [one] = await gelu(tensor(1, { device })).data();
+    expect(one).toBeCloseTo(0.841344746, 6);
     const x = randn([2, 8], { seed: 1, device });
     const given = { approximate: undefined, out: undefined, stream: undefined };
     expect(await gelu(x, given).data()).toEqual(await gelu(x).data());

@@ -1,6 +1,6 @@
 // LayerNorm on the CPU: the same result as layernorm.cu within rounding. Rows are shared out over
-// the threads, a few long ones part by part; a row is read from memory once, and for the deviations
-// and the output from the cache.
+// the threads, a few long ones part by part; a row is read from memory once, and for the output,
+// which is written for some rows together, from the cache.
 
 #include <algorithm>
 #include <cmath>
@@ -13,21 +13,6 @@
 
 namespace ww {
 namespace {
-
-template <typename T>
-WW_VECTORISED inline double sum_row(const T* h, int begin, int end,
-                                    const Moments<Scaled>& moments) {
-  double total = 0.0;
-  FloatBlock block;
-  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
-    const auto* values = read_block(h + at, count, block);
-    float sum = 0.0f;
-#pragma omp simd reduction(+ : sum)
-    for (int i = 0; i < count; ++i) sum += moments.shrunk(to_float(values[i]));
-    total += sum;
-  });
-  return total;
-}
 
 // Sums of the deviations from the mean, and of their squares, grown.
 struct Deviations {
@@ -62,28 +47,52 @@ WW_VECTORISED inline Deviations sum_deviations(const T* h, int begin, int end,
   return total;
 }
 
+// Rows whose outputs are written together, so many elements of each in turn: they share the weight
+// and the bias in the first-level cache, which a row of each, of x and of out outgrow. The rows
+// themselves have to stay in the second-level cache until then.
+constexpr int kMaxGroup = 4;
+constexpr int kGroupBytes = 64 << 10;
+template <typename T>
+constexpr int kWriteBlock = sizeof(InLoop<T>) == sizeof(float) ? 128 : 512;
+
+// A row, and what was found of it.
+template <typename T>
+struct Row {
+  const T* h;
+  T* out;
+  Moments<Scaled> moments;
+  float rstd;
+};
+
 // out = (h - mean) * rstd * weight + bias. Moments by value, for the compiler to see that they
 // stay.
 template <typename T, typename W, typename B>
-WW_VECTORISED inline void write_out(const T* h, const W* weight, const B* bias, T* out, int begin,
-                                    int end, Moments<Scaled> moments, float rstd) {
+WW_VECTORISED inline void write_out(const T* h, const W* w, const B* b, T* out, int count,
+                                    Moments<Scaled> moments, float rstd) {
   FloatBlock hs;
+  FloatBlock outs;
+  const auto* x = read_block(h, count, hs);
+  auto* results = block_for(out, outs);
+#pragma omp simd
+  for (int i = 0; i < count; ++i) {
+    float y = moments.centred<T>(to_float(x[i])) * rstd;
+    if constexpr (!std::is_same_v<W, NoParam>) y *= to_float(w[i]);
+    if constexpr (!std::is_same_v<B, NoParam>) y += to_float(b[i]);
+    results[i] = from_float<InLoop<T>>(y);
+  }
+  write_block(results, count, out);
+}
+
+template <typename T, typename W, typename B>
+WW_VECTORISED inline void write_rows(const Row<T>* rows, int num_rows, const W* weight,
+                                     const B* bias, int begin, int end) {
   FloatBlock weights;
   FloatBlock biases;
-  FloatBlock outs;
-  each_block(begin, end, [&](int at, int count) WW_VECTORISED {
-    const auto* x = read_block(h + at, count, hs);
+  each_block<kWriteBlock<T>>(begin, end, [&](int at, int count) WW_VECTORISED {
     const auto* w = read_param(weight, at, count, weights);
     const auto* b = read_param(bias, at, count, biases);
-    auto* results = block_for(out + at, outs);
-#pragma omp simd
-    for (int i = 0; i < count; ++i) {
-      float y = moments.centred(to_float(x[i])) * rstd;
-      if constexpr (!std::is_same_v<W, NoParam>) y *= to_float(w[i]);
-      if constexpr (!std::is_same_v<B, NoParam>) y += to_float(b[i]);
-      results[i] = from_float<InLoop<T>>(y);
-    }
-    write_block(results, count, out + at);
+    for (const Row<T>* row = rows; row < rows + num_rows; ++row)
+      write_out(row->h + at, w, b, row->out + at, count, row->moments, row->rstd);
   });
 }
 
@@ -97,8 +106,8 @@ float store_stats(const LayerNormParams& params, int64_t row, const Moments<Scal
 
 // One row on one thread or on all.
 template <typename T, typename Parts>
-WW_VECTORISED inline void normalize_row(const LayerNormParams& params, int64_t row,
-                                        const Parts& parts) {
+WW_VECTORISED inline Row<T> read_row(const LayerNormParams& params, int64_t row,
+                                     const Parts& parts) {
   const double inverse_size = 1.0 / params.hidden_size;
   const AddedRow<T> added(params, row);
   parts.each([&](int begin, int end) WW_VECTORISED { added.add(begin, end); });
@@ -106,23 +115,24 @@ WW_VECTORISED inline void normalize_row(const LayerNormParams& params, int64_t r
   Moments<Scaled> moments;
   Deviations deviations;
   do {
-    if (!moments.has_mean) {
-      moments.start(parts.sum([&](int begin, int end)
-                                  WW_VECTORISED { return sum_row(added.h, begin, end, moments); }),
-                    inverse_size);
-    }
     deviations = parts.sum([&](int begin, int end) WW_VECTORISED {
       return sum_deviations(added.h, begin, end, moments);
     });
-  } while (!moments.settle<T>(deviations.sum, deviations.squares, inverse_size, params.eps));
+  } while (moments.settle<T>(deviations.sum, deviations.squares, inverse_size, params.eps) ==
+           Fit::again);
   const float rstd = store_stats(params, row, moments);
+  return {added.h, params.out.row<T>(params.grid, row), moments, rstd};
+}
 
-  T* out = params.out.row<T>(params.grid, row);
+template <typename T, typename Parts>
+WW_VECTORISED inline void normalize_rows(const LayerNormParams& params, int64_t first, int count,
+                                         const Parts& parts) {
+  Row<T> rows[kMaxGroup];
+  for (int i = 0; i < count; ++i) rows[i] = read_row<T>(params, first + i, parts);
   with_param<T>(params.weight, params.weight_dtype, [&](const auto* weight) WW_VECTORISED {
     with_param<T>(params.bias, params.bias_dtype, [&](const auto* bias) WW_VECTORISED {
-      parts.each([&](int begin, int end) WW_VECTORISED {
-        write_out(added.h, weight, bias, out, begin, end, moments, rstd);
-      });
+      parts.each([&](int begin, int end)
+                     WW_VECTORISED { write_rows(rows, count, weight, bias, begin, end); });
     });
   });
 }
@@ -133,9 +143,10 @@ cudaError_t layernorm_fwd_cpu(const LayerNormParams& params, const ThreadPool& p
   if (!is_valid(params)) return cudaErrorInvalidValue;
   if (has_no_rows(params)) return cudaSuccess;
   return dispatch_dtype(params.dtype, [&]<typename T>(type_tag<T>) {
-    for_each_row(params, pool, [&](int64_t row, const auto& parts) WW_VECTORISED {
-      normalize_row<T>(params, row, parts);
-    });
+    const int fitting = kGroupBytes / static_cast<int>(sizeof(T)) / params.hidden_size;
+    for_each_group(params, pool, std::clamp(fitting, 1, kMaxGroup),
+                   [&](int64_t first, int count, const auto& parts)
+                       WW_VECTORISED { normalize_rows<T>(params, first, count, parts); });
     return cudaSuccess;
   });
 }

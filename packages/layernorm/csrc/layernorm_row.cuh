@@ -7,20 +7,8 @@
 
 namespace ww {
 
-// What lies behind the row's end is 0. The row stays packed afterwards.
-template <typename T, typename Scales>
-__device__ float sum_of(const Moments<Scales>& moments, Vec<T>& h) {
-  float values[Vec<T>::kSize];
-  h.to_floats(values);
-  float sum = 0.0f;
-#pragma unroll
-  for (int j = 0; j < Vec<T>::kSize; ++j) sum += moments.shrunk(values[j]);
-  h.pin();
-  return sum;
-}
-
 // The sums of the deviations from the mean and of their squares, grown. What is outside the row,
-// where vectors are not its own, would deviate, too.
+// where vectors are not its own, would deviate, too. The row stays packed afterwards.
 template <typename T, VecAt kAt, typename Scales>
 __device__ Pair<float> deviations_of(const Moments<Scales>& moments, Vec<T>& h, int column,
                                      int hidden_size) {
@@ -47,24 +35,24 @@ __device__ bool is_plain(const LayerNormParams& params) {
          (params.bias == nullptr || is_of<T>(params.bias_dtype));
 }
 
-// rstd is that of the row shrunk and grown.
-template <typename T, VecAt kAt, bool kPlain, typename Scales>
+// rstd is that of the row shrunk and grown. weight_of(values) and bias_of(values) fill in the
+// vector's columns of those that there are.
+template <typename T, typename Scales, typename WeightOf, typename BiasOf>
 __device__ Vec<T> normalize(const LayerNormParams& params, const Moments<Scales>& moments,
-                            float rstd, const Vec<T>& h, int column) {
+                            float rstd, const Vec<T>& h, WeightOf&& weight_of, BiasOf&& bias_of) {
   constexpr int kSize = Vec<T>::kSize;
-  const int n = params.hidden_size;
   float y[kSize];
-  float param[kSize];
   h.to_floats(y);
 #pragma unroll
-  for (int j = 0; j < kSize; ++j) y[j] = moments.centred(y[j]) * rstd;
+  for (int j = 0; j < kSize; ++j) y[j] = moments.template centred<T>(y[j]) * rstd;
+  float param[kSize];
   if (params.weight != nullptr) {
-    load_param<T, kAt, kPlain>(params.weight, params.weight_dtype, column, n, param);
+    weight_of(param);
 #pragma unroll
     for (int j = 0; j < kSize; ++j) y[j] *= param[j];
   }
   if (params.bias != nullptr) {
-    load_param<T, kAt, kPlain>(params.bias, params.bias_dtype, column, n, param);
+    bias_of(param);
 #pragma unroll
     for (int j = 0; j < kSize; ++j) y[j] += param[j];
   }

@@ -1,5 +1,5 @@
-// The mean and the variance of a row, found in two passes over it, and what both backends do where
-// two are not enough.
+// The mean and the variance of a row, found in one pass over it, and what both backends do where
+// one is not enough.
 #pragma once
 
 #include <type_traits>
@@ -15,6 +15,8 @@ inline constexpr float kShrink = 0x1p-80f;
 inline constexpr float kGrow = 0x1p96f;
 inline constexpr float kFaded = 0x1p-100f;
 
+inline constexpr int kMostCentrings = 2;
+
 // The powers of two, and their absence for rows that do not need them, which nearly all are.
 struct Scaled {
   float shrink = 1.0f;
@@ -25,30 +27,42 @@ struct Unscaled {
   static constexpr float grow = 1.0f;
 };
 
+// What a row's sums came to.
+enum class Fit {
+  good,
+  again,   // to be formed again
+  scaled,  // to be formed again with Scaled
+};
+
 // To be used as
 //
-//   do {
-//     if (!moments.has_mean) moments.start(<sum of shrunk(x)>, inverse_size);
-//   } while (!moments.settle<T>(<sum of deviation(x)>, <sum of its square, grown>,
-//                                inverse_size, eps));
+//   while (moments.settle<T>(<sum of deviation(x)>, <sum of its square, grown>, inverse_size,
+//                            eps) == Fit::again) continue;
 //
-// of which Unscaled makes one attempt.
+// with both sums formed again each time. Only Unscaled asks for Scaled.
 //
-// The deviations' own mean corrects the first, whose rounding is large beside a small spread, and
-// the variance: Chan, Golub and LeVeque, 1983, "Algorithms for Computing the Sample Variance".
+// The first deviations are from zero, which is near enough to the mean of most rows, so that they
+// are gone through once. The deviations' own mean corrects the variance (Chan, Golub and LeVeque,
+// 1983, "Algorithms for Computing the Sample Variance"); where it outweighs their spread, which
+// loses digits to it, it leads to the mean that the next ones are from. Once more after that, since
+// its own rounding is large beside a small spread.
 template <typename Scales>
 struct Moments : Scales {
   using Scales::grow;
   using Scales::shrink;
-  float mean = 0.0f;        // of the shrunk row, rounded
+  float mean = 0.0f;        // of the shrunk row, nearly
   float correction = 0.0f;  // mean of the deviations from that
   float variance = 0.0f;    // of the row, shrunk and grown, plus eps
-  bool has_mean = false;
-  bool recentred = false;
+  int centrings = 0;
 
   WW_HOST_DEVICE float shrunk(float x) const { return x * shrink; }
   WW_HOST_DEVICE float deviation(float x) const { return shrunk(x) - mean; }
-  WW_HOST_DEVICE float centred(float x) const { return (deviation(x) - correction) * grow; }
+  // T: what x is of. Beside the spread of 16-bit values the centre's rounding is nothing.
+  template <typename T>
+  WW_HOST_DEVICE float centred(float x) const {
+    if constexpr (sizeof(T) == 2) return (shrunk(x) - (mean + correction)) * grow;
+    return (deviation(x) - correction) * grow;
+  }
 
   // What the caller gets, for the row as it is.
   WW_HOST_DEVICE float row_mean() const { return mean / shrink + correction / shrink; }
@@ -56,18 +70,12 @@ struct Moments : Scales {
 
   // What Unscaled found, for those who take Scaled.
   WW_HOST_DEVICE Moments<Scaled> scaled() const {
-    return {{}, mean, correction, variance, has_mean, recentred};
+    return {{}, mean, correction, variance, centrings};
   }
 
-  template <typename Real>
-  WW_HOST_DEVICE void start(Real sum, Real inverse_size) {
-    mean = static_cast<float>(sum * inverse_size);
-    has_mean = true;
-  }
-
-  // Takes the row's sums; false if they have to be formed again. Real: what they were summed in.
+  // Takes the row's sums. Real: what they were summed in.
   template <typename T, typename Real>
-  WW_HOST_DEVICE bool settle(Real sum, Real sum_sq, Real inverse_size, float eps) {
+  WW_HOST_DEVICE Fit settle(Real sum, Real sum_sq, Real inverse_size, float eps) {
     constexpr float kLargest = 0x1.fffffep127f;
     const Real offset = sum * inverse_size;
     const Real offset_sq = (offset * grow) * (offset * grow);
@@ -80,23 +88,27 @@ struct Moments : Scales {
     constexpr bool kScales = !std::is_same_v<T, float16>;  // whose squares all are floats
     // Negated, for a NaN that came of infinities; a row that has one itself stays NaN.
     const bool overflows = kScales && !(variance <= kLargest) && shrink == 1.0f;
-    // The correction outweighs the spread, which lost digits to it. From a mean that is the nearest
-    // float it cannot: values on the floats' grid spread by more. Equal values are centred exactly.
-    const bool is_off_centre = offset_sq > spread && !recentred;
+    // From a mean that is the nearest float the correction cannot outweigh the spread: values on
+    // the floats' grid spread by more. Equal values are centred exactly.
+    const bool is_off_centre = offset_sq > spread && centrings < kMostCentrings;
     // Also equal values that were shrunk, beside which eps fades.
     const bool fades = kScales && variance < kFaded && grow == 1.0f;
+    if (is_off_centre && !overflows) {
+      mean += correction;
+      ++centrings;
+      return Fit::again;
+    }
+    if (!overflows && !fades) return Fit::good;
     if constexpr (std::is_same_v<Scales, Scaled>) {
       if (overflows) {
         *this = {};
         shrink = kShrink;
-      } else if (is_off_centre) {
-        mean += correction;
-        recentred = true;
-      } else if (fades) {
+      } else {
         grow = kGrow;
       }
+      return Fit::again;
     }
-    return !(overflows || is_off_centre || fades);
+    return Fit::scaled;
   }
 };
 

@@ -13,6 +13,11 @@
 namespace ww {
 namespace {
 
+// Whether the weight's vectors are asked for before they are needed: in rows of few vectors, which
+// leave the registers for it, and before the sum, whose latency it then hides behind.
+template <typename Thread, bool kAdds>
+constexpr bool kWeightAhead = Thread::kStaged || (!kAdds && Thread::kVecs <= 4);
+
 template <typename T, int kTuning, bool kAligned, bool kAdds>
 __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads,
                                   RowThread<T, kTuning, kAligned>::kMinBlocks)
@@ -27,26 +32,41 @@ __global__ void __launch_bounds__(RowThread<T, kTuning, kAligned>::kBlockThreads
     const AddedVecs<T> added(params, index);
     T* out = params.out.row<T>(index);
     thread.align_to(out);
-    Vec<T> h[Thread::kVecs];
+    typename Thread::Vecs h;
     added.template load<kAdds>(thread, h);
+    constexpr int kTogether = Thread::kTogether;
+    ParamVecs<T, kTogether, kWeightAhead<Thread, kAdds>> weight(params.weight, params.weight_dtype,
+                                                                params.hidden_size);
+    weight.fetch(thread, 0);
     thread.meet();
 
     float sum_sq = 0.0f;
-    thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(h[i], 1.0f); });
+    thread.each_vec([&](int i, auto...) {
+      auto&& vec = h[i];
+      sum_sq += sum_squares(vec, 1.0f);
+    });
     float mean_sq = mean_square(params, row_sum(sum_sq), 1.0f, inverse_size);
     const float scaling = rescaling_of<T>(mean_sq);
     if (scaling != 1.0f) {
       sum_sq = 0.0f;
-      thread.each_vec([&](int i, auto...) { sum_sq += sum_squares(h[i], scaling); });
+      thread.each_vec([&](int i, auto...) {
+        auto&& vec = h[i];
+        sum_sq += sum_squares(vec, scaling);
+      });
       mean_sq = mean_square(params, row_sum(sum_sq), scaling, inverse_size);
     }
     const float rstd = rsqrtf(mean_sq);
     if (thread.is_first() && params.rstd != nullptr) params.rstd[row] = rstd * scaling * scaling;
 
     const auto write = [&](auto kPlain) {
-      thread.each_vec([&](int i, int column, auto at) {
-        const auto y = normalize<T, at, kPlain>(params, h[i], column, scaling, rstd);
-        store_vec<T, at>(y, out, column, params.hidden_size);
+      thread.template each_group<kTogether>([&](int first) {
+        if (first > 0) weight.fetch(thread, first);
+        thread.template each_vec_of<kTogether>(first, [&](int i, int column, auto at) {
+          const auto y = normalize<T, kPlain>(params, h[i], scaling, rstd, [&](auto& values) {
+            weight.template get<at, kPlain>(i, column, values);
+          });
+          store_vec<T, at>(y, out, column, params.hidden_size);
+        });
       });
     };
     if (is_plain<T>(params, scaling))
@@ -92,7 +112,10 @@ __global__ void __launch_bounds__(LongRowThread<T, kAligned>::kBlockThreads,
 
     thread.each_vec([&](int column, auto at) {
       const Vec<T> h = added.template reload_one<at>(column);
-      const auto y = normalize<T, at, false>(params, h, column, scaling, rstd);
+      const auto y = normalize<T, false>(params, h, scaling, rstd, [&](auto& values) {
+        load_param<T, at, false>(params.weight, params.weight_dtype, column, params.hidden_size,
+                                 values);
+      });
       store_vec<T, at>(y, out, column, params.hidden_size);
     });
   }

@@ -17,10 +17,11 @@ __device__ bool is_plain(const RmsNormParams& params, float scaling) {
 }
 
 // rstd is that of the row times scaling^2. In llama casting the first product and the weight plus
-// weight_offset are rounded to T. kPlain: is_plain().
-template <typename T, VecAt kAt, bool kPlain>
-__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int column, float scaling,
-                            float rstd) {
+// weight_offset are rounded to T. kPlain: is_plain(). weight_of(values) fills in the vector's
+// columns of the weight, if there is one.
+template <typename T, bool kPlain, typename WeightOf>
+__device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, float scaling, float rstd,
+                            WeightOf&& weight_of) {
   constexpr int kSize = Vec<T>::kSize;
   const bool is_llama = !kPlain && params.casting == RmsNormCasting::llama;
   const auto rounded = [](float value) { return to_float(from_float<T>(value)); };
@@ -33,8 +34,7 @@ __device__ Vec<T> normalize(const RmsNormParams& params, const Vec<T>& h, int co
   }
   if (params.weight != nullptr) {
     float weight[kSize];
-    load_param<T, kAt, kPlain>(params.weight, params.weight_dtype, column, params.hidden_size,
-                               weight);
+    weight_of(weight);
 #pragma unroll
     for (int j = 0; j < kSize; ++j) {
       const float scale = kPlain ? weight[j] : weight[j] + params.weight_offset;

@@ -9,18 +9,21 @@
 #include "rope_vec.cuh"
 #include "warpwright/dispatch.h"
 #include "warpwright/launch.h"
+#include "warpwright/ptx/griddepcontrol.cuh"
 
 namespace ww {
 namespace {
 
-constexpr int kBlockThreads = 256;
+constexpr int kBlockThreads = 128;
 // Heads under way in a thread. Their 8 loads of 16 bytes are 96 KiB on a multiprocessor, with the
 // blocks that 80 registers a thread leave room for.
 constexpr int kHeadsAtOnce = 4;
-constexpr int kMinBlocks = 3;
-// Heads that a thread takes one group after the other, where there are tokens enough: the tables
-// are then read once for every so many heads.
-constexpr int kMaxHeadsPerThread = 16;
+constexpr int kMinBlocks = 6;
+// Heads that a thread takes, where there are tokens enough: the tables are read once for every so
+// many. Of vectors, few heads whose loads are all under way at once are faster than more in turns;
+// of single elements, the tables' loads are as many as the heads'.
+template <typename V>
+constexpr int kMaxHeadsPerThread = V::kSize > 1 ? kHeadsAtOnce : 16;
 
 // Threads share out a token's heads: of a tensor every `threads`-th head is one thread's.
 struct HeadShare {
@@ -139,8 +142,10 @@ __global__ void __launch_bounds__(kBlockThreads, kMinBlocks)
   OwnHeads<T> heads = k_share < 0
                           ? OwnHeads<T>(params.q, batch, place, thread.share, q_threads, columns)
                           : OwnHeads<T>(params.k, batch, place, k_share, k_threads, columns);
+  griddepcontrol_wait();
   Pieces<T, V> pieces;
   pieces.load(heads);
+  griddepcontrol_launch_dependents();
 
   // Behind the first heads' loads, to wait for both together.
   Rotation<V, kInterleaved> rotation;
@@ -186,9 +191,10 @@ constexpr int64_t kMaxBlocksY = 65'535;
 
 // Heads for each thread: as many as leave every multiprocessor two rounds of threads, more where
 // the grid would be too high.
+template <typename V>
 int heads_per_thread(double heads_of_lanes, int64_t heads, int multiprocessors) {
   constexpr double kThreadsPerMultiprocessor = 2 * 2048.0;
-  int count = kMaxHeadsPerThread;
+  int count = kMaxHeadsPerThread<V>;
   while (count > 1 && heads_of_lanes / count < kThreadsPerMultiprocessor * multiprocessors)
     count /= 2;
   // One less: q and k round up by themselves.
@@ -223,13 +229,14 @@ cudaError_t launch_rope(const RopeParams& params, cudaStream_t stream) {
   const auto q_heads = static_cast<int>(grid.sizes[2]);
   const auto k_heads = static_cast<int>(params.k.grid.sizes[2]);
   const double heads_of_lanes = static_cast<double>(tokens) * (q_heads + k_heads) * lanes;
-  const int heads = heads_per_thread(heads_of_lanes, q_heads + k_heads, limits.multiprocessors);
+  const int heads = heads_per_thread<V>(heads_of_lanes, q_heads + k_heads, limits.multiprocessors);
   const RopeTiling tiling{
       .lanes = lanes,
       .tokens_first = params.q.x.strides[2] > params.q.x.strides[1],
       .share = {ceil_div(q_heads, heads), ceil_div(k_heads, heads)},
   };
   LaunchConfig config;
+  config.overlaps = true;
   config.stream = stream;
   if (const cudaError_t status = config_for(tiling, tokens, config)) return status;
   return launch(rope_fwd_kernel<T, V, kInterleaved>, config, params, tiling);

@@ -16,8 +16,7 @@ struct SwigluParams {
   float up_offset;  // added to up, after the clamp
 };
 
-// gate * sigmoid(alpha * gate) * (up + up_offset) of clamped gate and up. Comparisons leave a NaN
-// as it is.
+// gate * sigmoid(alpha * gate) * (up + up_offset) of clamped gate and up. A NaN stays one.
 struct ClampedSwiglu {
   float limit;
   float rate;   // alpha in powers of two
@@ -32,9 +31,9 @@ struct ClampedSwiglu {
 
   template <typename T>
   WW_OP float operator()(type_tag<T>, float gate, float up) const {
-    const float g = gate > limit ? limit : gate;
-    const float capped = up > limit ? limit : up;
-    const float u = capped < -limit ? -limit : capped;
+    const float g = detail::at_most(limit, gate);
+    const float capped = detail::at_most(limit, up);
+    const float u = detail::at_least(-limit, capped);
     return detail::times_sigmoid<T>(g, rate * g, faded) * (u + up_offset);
   }
 };

@@ -9,6 +9,9 @@
 
 #if defined(__CUDACC__)
 #include <cuda_runtime.h>
+
+#include "warpwright/ptx/approx.cuh"
+#include "warpwright/ptx/max.cuh"
 #endif
 
 namespace ww {
@@ -19,8 +22,7 @@ namespace detail {
 
 inline constexpr float kLog2E = 0x1.715476p+0f;
 
-// The compiler turns this form into one instruction on either backend; where an argument is NaN
-// they differ.
+// Of a NaN x, `limit`. The compiler turns these forms into one instruction on either backend.
 WW_OP float larger(float x, float limit) {
 #if defined(__CUDA_ARCH__)
   return fmaxf(x, limit);
@@ -37,13 +39,28 @@ WW_OP float smaller(float x, float limit) {
 #endif
 }
 
-// For a divisor of 1 to 2^126. The GPU's reciprocal is an ulp off; one step of Newton's method
+// x within limits, which a NaN stays outside of; of zeros, x.
+WW_OP float at_least(float limit, float x) {
+#if defined(__CUDA_ARCH__)
+  return max_nan(x, limit);
+#else
+  return limit > x ? limit : x;
+#endif
+}
+
+WW_OP float at_most(float limit, float x) {
+#if defined(__CUDA_ARCH__)
+  return min_nan(x, limit);
+#else
+  return limit < x ? limit : x;
+#endif
+}
+
+// For a divisor of 2^-24 to 2^126. The GPU's reciprocal is an ulp off; one step of Newton's method
 // takes that back.
-template <typename T>
 WW_OP float divide(float x, float divisor) {
 #if defined(__CUDA_ARCH__)
-  const float reciprocal = __fdividef(1.0f, divisor);
-  if constexpr (sizeof(T) == 2) return x * reciprocal;
+  const float reciprocal = reciprocal_approx(divisor);
   return x * (reciprocal + reciprocal * (1.0f - divisor * reciprocal));
 #else
   return x / divisor;
@@ -58,57 +75,95 @@ WW_OP float polynomial(float x, const float (&coefficients)[kCount]) {
   return sum;
 }
 
-// 2^t for t <= 0, with subnormal results. A polynomial, relative error 2e-9, for the fraction
-// within 1/2 of the nearest integer, which goes into the exponent; the result is 2^24 times too
-// large until the end, so that its exponent does not underflow. The GPU has an instruction, of 22
-// bits.
-template <typename T>
-WW_OP float exp2_negative(float t) {
-#if defined(__CUDA_ARCH__)
-  if constexpr (sizeof(T) == 2) return exp2f(t);
-#endif
+// Powers of two by which exponentials are too large until the end, so that they are no subnormal
+// numbers.
+inline constexpr float kRaised = 24.0f;
+inline constexpr float kLower = 0x1p-24f;
+
+// 2^(t + kRaised) for t from -150 to 0. A polynomial, relative error 2e-9, for the fraction within
+// 1/2 of the nearest integer, which goes into the exponent.
+WW_OP float exp2_raised(float t) {
   constexpr float kCoefficients[] = {1.0f,           0x1.62e430p-1f, 0x1.ebfbdcp-3f,
                                      0x1.c6aee8p-5f, 0x1.3b2d4cp-7f, 0x1.5f3e54p-10f,
                                      0x1.41fbbcp-13f};
-  constexpr float kRound = 0x1.8p23f + 24.0f;  // added, it leaves the integer in the last bits
-  const float clamped = larger(t, -150.0f);
-  const float rounded = clamped + kRound;
-  const float power = polynomial(clamped - (rounded - kRound), kCoefficients);
-  return bits_of<float>(bits_of<uint32_t>(power) + (bits_of<uint32_t>(rounded) << 23)) * 0x1p-24f;
+  constexpr float kRound = 0x1.8p23f + kRaised;  // added, it leaves the integer in the last bits
+  const float rounded = t + kRound;
+  const float power = polynomial(t - (rounded - kRound), kCoefficients);
+  return bits_of<float>(bits_of<uint32_t>(power) + (bits_of<uint32_t>(rounded) << 23));
 }
+
+// 2^t for t <= 0, with subnormal results.
+WW_OP float exp2_negative(float t) { return exp2_raised(larger(t, -150.0f)) * kLower; }
 
 // From here down exp(x) is 0 in float32.
 inline constexpr float kFaded = -104.0f;
 
-// x * sigmoid(w * ln(2)), where w has the sign of x. The exponential of a negative number alone
-// enters, so that nothing overflows or cancels. `faded` is an x for which it is 0.
+// x * sigmoid(w * ln(2)), where w has the sign of x. `faded` is an x for which the exponential is
+// 0. It is one of a negative number alone, so that nothing overflows or cancels. For 16-bit results
+// the GPU has instructions, of 22 bits, where what overflows gives 0; they know no subnormal
+// numbers, which the sigmoid of a bfloat16 may be.
 template <typename T>
 WW_OP float times_sigmoid(float x, float w, float faded = kFaded) {
-  const float power = exp2_negative<T>(-std::fabs(w));
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float16>)
+    return larger(x, faded) * reciprocal_approx(1.0f + exp2_approx(-w));
+  if constexpr (std::is_same_v<T, bfloat16>)
+    return larger(x, faded) * (reciprocal_approx(kLower + exp2_approx(-w - kRaised)) * kLower);
+#endif
+  const float power = exp2_negative(-std::fabs(w));
   const float numerator = x < 0.0f ? larger(x, faded) * power : x;
-  return divide<T>(numerator, 1.0f + power);
+  return divide(numerator, 1.0f + power);
 }
 
-// The share of the normal distribution beyond a, for 0 <= a <= 20, is exp(-a^2 / 2) times this: a
-// function that falls from 1/2 as slowly as 1 / a. Here as t * P(a * t) with t = c / (c + a), after
-// Hastings (1955, "Approximations for Digital Computers"), whose t * P(t) for erf loses bits around
-// 0. The coefficients minimise the relative error for a up to 14.5, from where on the exponential
-// is 0: 2.6e-9, and 9.7e-7 for 16-bit results. c + a keeps the more bits the closer it is to 4.
+// Where weighted_tail ends: from there on it is 0 in float32, being below 2^-150 times a. A float16
+// result ends sooner, even where it is a product with the largest number.
 template <typename T>
-WW_OP float scaled_tail(float a) {
-  if constexpr (sizeof(T) == 2) {
-    constexpr float kCoefficients[] = {0x1.0p-1f,      -0x1.bcb2b2p-3f,  0x1.aba0c6p-6f,
-                                       0x1.511bbcp-8f, -0x1.5a342ap-17f, -0x1.6bfff2p-11f,
-                                       0x1.ce7c5ep-14f};
-    const float t = divide<T>(2.75f, 2.75f + a);
-    return t * polynomial(a * t, kCoefficients);
+inline constexpr float kTailEnd = 14.42f;
+template <>
+inline constexpr float kTailEnd<bfloat16> = 14.18f;
+template <>
+inline constexpr float kTailEnd<float16> = 7.5f;
+
+// For 16-bit results. P(a) where 2^(-1 + a * P(a)) is the share of the normal distribution beyond
+// a. The coefficients minimise the share's relative error for a up to 1, 1.1e-6 and 2.7e-6; from
+// there on it may grow as the share falls, to 3.3e-5 and 6.6e-4 where results are normal numbers.
+template <typename T>
+WW_OP float tail_slope(float a) {
+  if constexpr (std::is_same_v<T, float16>) {
+    constexpr float kCoefficients[] = {-0x1.26b150p+0f, -0x1.d5ef58p-2f,  -0x1.b40fc0p-5f,
+                                       0x1.046a54p-7f,  -0x1.708026p-11f, 0x1.8d8bcep-17f,
+                                       0x1.eb1a64p-19f, -0x1.00735cp-22f};
+    return polynomial(a, kCoefficients);
   } else {
-    constexpr float kCoefficients[] = {
-        0x1.0p-1f,       -0x1.00d02ap-2f, 0x1.d6ea5cp-5f,  -0x1.718d56p-9f,  -0x1.1cfec2p-10f,
-        0x1.1b97f6p-14f, 0x1.cba512p-17f, 0x1.809510p-17f, -0x1.0f2aa6p-18f, 0x1.7fa99cp-22f};
-    const float t = divide<T>(3.375f, 3.375f + a);
-    return t * polynomial(a * t, kCoefficients);
+    constexpr float kCoefficients[] = {-0x1.26b2dap+0f,  -0x1.d5bd98p-2f,  -0x1.b7a6b0p-5f,
+                                       0x1.12adb4p-7f,   -0x1.df7fe6p-11f, 0x1.0c2bd4p-14f,
+                                       -0x1.542752p-19f, 0x1.70e838p-25f};
+    return polynomial(a, kCoefficients);
   }
+}
+
+// a times the share of the normal distribution beyond a, for a from 0 to kTailEnd.
+//
+// In float32 the share is exp(-a^2 / 2) times a function that falls from 1/2 as slowly as 1 / a:
+// t * P(t) with t = 4 * a / (3.375 + a), over a, after Hastings (1955, "Approximations for Digital
+// Computers"), whose t = 1 / (c + a) for erf loses bits around 0. The coefficients, here 2^-24 of
+// theirs, minimise the relative error, 2.6e-9; the 4 keeps the last bits of a subnormal a.
+template <typename T>
+WW_OP float weighted_tail(float a) {
+  if constexpr (std::is_same_v<T, float>) {
+    constexpr float kCoefficients[] = {
+        0x1.b00000p-26f, -0x1.6da864p-27f, 0x1.1ade42p-29f, -0x1.769584p-34f, -0x1.e78c6ap-36f,
+        0x1.9a1132p-40f, 0x1.16557cp-42f,  0x1.8c0c00p-43f, -0x1.d6bd6ep-45f, 0x1.18f284p-48f};
+    const float t = divide(a, 0.25f * a + 0.84375f);
+    return t * (exp2_raised(-0.5f * kLog2E * (a * a)) * polynomial(t, kCoefficients));
+  }
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float16>)
+    return a * exp2_approx(a * tail_slope<T>(a) - 1.0f);
+  else if constexpr (std::is_same_v<T, bfloat16>)
+    return a * (exp2_approx(a * tail_slope<T>(a) + (kRaised - 1.0f)) * kLower);
+#endif
+  return a * (exp2_raised(a * tail_slope<T>(a) - 1.0f) * kLower);
 }
 
 }  // namespace detail
@@ -140,15 +195,12 @@ struct GeluTanh {
   }
 };
 
-// x * erfc(-x / sqrt(2)) / 2.
+// x * erfc(-x / sqrt(2)) / 2. Of -0 and of -infinity, -0.
 struct GeluErf {
   template <typename T>
   WW_OP float operator()(type_tag<T>, float x) const {
-    constexpr float kFar = 20.0f;  // from here on the tail is 0 in float32
-    const float distance = detail::smaller(std::fabs(x), kFar);
-    const float power = detail::exp2_negative<T>(-0.5f * detail::kLog2E * (x * x));
-    const float lost = distance * (power * detail::scaled_tail<T>(distance));
-    return x < 0.0f ? -lost : x - lost;
+    const float distance = detail::smaller(std::fabs(x), detail::kTailEnd<T>);
+    return detail::at_least(-0.0f, x) - detail::weighted_tail<T>(distance);
   }
 };
 

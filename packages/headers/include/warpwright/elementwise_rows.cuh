@@ -11,6 +11,8 @@
 #include "warpwright/divisor.h"
 #include "warpwright/elementwise.h"
 #include "warpwright/launch.h"
+#include "warpwright/ptx/griddepcontrol.cuh"
+#include "warpwright/rows.h"
 #include "warpwright/vec.cuh"
 
 namespace ww {
@@ -33,13 +35,12 @@ inline constexpr int64_t kMaxTileBlocks = 1 << 16;
 // Where a thread's vectors in a tile begin: on the grid of rows, and in the row, of which `rest`
 // elements are from there on. None if that is not positive.
 struct Place {
-  int64_t index[3];
+  RowIndex index;
   int64_t element;
   int64_t rest;
 
   __device__ int64_t offset(const Rows& rows, int elements_per_element = 1) const {
-    return index[0] * rows.strides[0] + index[1] * rows.strides[1] + index[2] * rows.strides[2] +
-           element * elements_per_element;
+    return rows.offset(index) + element * elements_per_element;
   }
 };
 
@@ -49,7 +50,10 @@ struct Place {
 class Tiling {
  public:
   Tiling(const RowGrid& grid, int64_t row_size, int vec_size, int vecs_per_thread)
-      : num_rows_(grid.sizes[2]), row_size_(row_size), vec_size_(vec_size) {
+      : num_rows_(grid.sizes[2]),
+        row_size_(row_size),
+        is_flat_(grid.sizes[0] == 1 && grid.sizes[1] == 1),
+        vec_size_(vec_size) {
     const int64_t num_vecs = ceil_div<int64_t>(row_size, vec_size);
     columns_log2_ = best_columns_log2(num_vecs, vecs_per_thread);
     const int64_t width = int64_t{vecs_per_thread} << columns_log2_;
@@ -74,12 +78,18 @@ class Tiling {
 
   __device__ Place place(uint32_t tile, int vecs_per_thread) const {
     const uint32_t tile_in_row = tiles_per_row_.take(tile);
-    const uint32_t row_group = row_groups_.take(tile);
-    const uint32_t middle = middle_.take(tile);
-    const int64_t row = (int64_t{row_group} * kTileThreads + threadIdx.x) >> columns_log2_;
+    RowIndex index{0, 0, tile, is_flat_};
+    if (!is_flat_) {
+      index.inner = row_groups_.take(tile);
+      index.middle = middle_.take(tile);
+      index.outer = tile;
+    }
+    const uint32_t rows_per_group = kTileThreads >> columns_log2_;
+    index.inner = index.inner * rows_per_group + (threadIdx.x >> columns_log2_);
     const uint32_t column = threadIdx.x & ((1u << columns_log2_) - 1);
-    const int64_t element = int64_t{tile_in_row} * vecs_per_thread * step() + column * vec_size_;
-    return {{tile, middle, row}, element, row < num_rows_ ? row_size_ - element : 0};
+    const uint32_t width = vecs_per_thread * step();
+    const int64_t element = uint64_t{tile_in_row} * width + column * vec_size_;
+    return {index, element, index.inner < num_rows_ ? row_size_ - element : 0};
   }
 
  private:
@@ -106,6 +116,7 @@ class Tiling {
   Divisor tiles_per_row_;
   Divisor row_groups_;
   Divisor middle_;
+  bool is_flat_;
   int vec_size_;
   int columns_log2_;
 };
@@ -133,7 +144,11 @@ class OperandVecs {
   __device__ Vec<T> evaluate(const Op& op, bool swapped) const {
     float values[kCount][kSize];
 #pragma unroll
-    for (int i = 0; i < kCount; ++i) vecs_[i].to_floats(values[i]);
+    for (int i = 0; i < kCount; ++i) {
+      Vec<T> vec = vecs_[i];
+      if (kOperands == Operands::interleaved && swapped) vec.swap_neighbours();
+      vec.to_floats(values[i]);
+    }
     float y[kSize];
 #pragma unroll
     for (int j = 0; j < kSize; ++j) {
@@ -142,9 +157,8 @@ class OperandVecs {
       } else if constexpr (kOperands == Operands::two) {
         y[j] = apply<T>(op, values[0][j], values[1][j]);
       } else {
-        const float front = values[2 * j / kSize][2 * j % kSize];
-        const float behind = values[2 * j / kSize][2 * j % kSize + 1];
-        y[j] = apply<T>(op, swapped ? behind : front, swapped ? front : behind);
+        y[j] = apply<T>(op, values[2 * j / kSize][2 * j % kSize],
+                        values[2 * j / kSize][2 * j % kSize + 1]);
       }
     }
     return Vec<T>::from_floats(y);
@@ -167,7 +181,7 @@ __device__ void store_part(const Vec<T>& vec, T* ptr, int64_t count) {
   if (count < Vec<T>::kSize)
     vec.store_tail(ptr, static_cast<int>(count));
   else if constexpr (kAligned)
-    vec.store(ptr);
+    vec.store_global(ptr);
   else
     vec.store_misaligned(ptr);
 }
@@ -180,6 +194,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileOccupancy)
   constexpr int kVecs = kVecsPerThread<kOperands>;
   constexpr int kWidth = kOperands == Operands::interleaved ? 2 : 1;
   const int step = tiling.step();
+  griddepcontrol_wait();
 
   for (uint32_t tile = blockIdx.x; tile < tiling.num_tiles(); tile += gridDim.x) {
     const Place place = tiling.place(tile, kVecs);
@@ -193,6 +208,7 @@ __global__ void __launch_bounds__(kTileThreads, kTileOccupancy)
 #pragma unroll
       for (int i = 0; i < kVecs; ++i)
         operands[i].load(first + kWidth * i * step, second + i * step, kSize);
+      griddepcontrol_launch_dependents();
 #pragma unroll
       for (int i = 0; i < kVecs; ++i)
         store_part<T, kAligned>(operands[i].evaluate(op, rows.swapped), out + i * step, kSize);
@@ -242,7 +258,8 @@ cudaError_t launch_elementwise(const OperandRows& given, Dtype dtype, const Op& 
     const auto grid = static_cast<unsigned>(std::min<int64_t>(tiling.num_tiles(), kMaxTileBlocks));
     return dispatch_bool(is_aligned<kOperands>(rows, sizeof(T)), [&](auto kAligned) {
       return launch(elementwise_rows_kernel<T, kOperands, kAligned, Op>,
-                    {.grid = grid, .block = kTileThreads, .stream = stream}, rows, tiling, op);
+                    {.grid = grid, .block = kTileThreads, .overlaps = true, .stream = stream}, rows,
+                    tiling, op);
     });
   });
 }

@@ -5,40 +5,46 @@
 #include <iterator>
 #include <type_traits>
 
+#include "warpwright/dispatch.h"
 #include "warpwright/ptx/griddepcontrol.cuh"
 #include "warpwright/reduce.cuh"
 #include "warpwright/row_vec.cuh"
+#include "warpwright/row_vecs.cuh"
 
 namespace ww {
 
-// Threads for a row of up to threads * vecs whole vectors of 16 bytes, `vecs` of them in each
-// thread's registers, or that many in each of a cluster's blocks; the first that holds the row is
-// taken. The choice depends on the row's length alone, so a row's result does not depend on how
-// many rows there are. Up to 32 threads need no barrier. min_blocks holds the compiler to registers
-// for so many blocks on a multiprocessor, 0 leaves it the choice.
+// Threads for a row of up to threads * vecs whole vectors of 16 bytes, `vecs` of them each
+// thread's, or that many in each of a cluster's blocks; the first that holds the row is taken. The
+// choice depends on the row's length alone, so a row's result does not depend on how many rows
+// there are. Up to 32 threads need no barrier. min_blocks holds the compiler to registers for so
+// many blocks on a multiprocessor, 0 leaves it the choice. Vectors are in registers; staged: in
+// shared memory.
 struct RowTuning {
   int threads;
   int vecs;
   int min_blocks = 0;
   int cluster = 1;
+  bool staged = false;
 };
 
 // Measured on an H200: blocks that take one row and leave are faster than fewer that stay and fetch
-// ahead; 4 vectors a thread keep enough bytes under way, and 8 are needed where a block fills the
-// multiprocessor. Every device that has clusters grants those of 8 blocks.
+// ahead; 4 vectors a thread keep enough bytes under way. A row that fills a multiprocessor's
+// registers lets no other block load while it is reduced and stored; three blocks with 64 KiB of
+// shared memory each do. Every device that has clusters grants those of 8 blocks.
 inline constexpr RowTuning kRowTunings[] = {
     {.threads = 8, .vecs = 4, .min_blocks = 9},
     {.threads = 32, .vecs = 2, .min_blocks = 12},
     {.threads = 32, .vecs = 3, .min_blocks = 10},
     {.threads = 32, .vecs = 4, .min_blocks = 9},
-    {.threads = 64, .vecs = 4, .min_blocks = 18},
-    {.threads = 128, .vecs = 4, .min_blocks = 9},
+    {.threads = 64, .vecs = 4, .min_blocks = 16},
+    {.threads = 128, .vecs = 4, .min_blocks = 8},
     {.threads = 128, .vecs = 8, .min_blocks = 6},
     {.threads = 256, .vecs = 8, .min_blocks = 3},
     {.threads = 512, .vecs = 8, .min_blocks = 2},
     {.threads = 1024, .vecs = 8, .min_blocks = 1},
-    {.threads = 256, .vecs = 8, .min_blocks = 4, .cluster = 8},
-    {.threads = 512, .vecs = 8, .min_blocks = 2, .cluster = 8},
+    {.threads = 256, .vecs = 16, .min_blocks = 3, .cluster = 2, .staged = true},
+    {.threads = 256, .vecs = 16, .min_blocks = 3, .cluster = 4, .staged = true},
+    {.threads = 256, .vecs = 16, .min_blocks = 3, .cluster = 8, .staged = true},
 };
 inline constexpr int kNumRowTunings = std::size(kRowTunings);
 
@@ -78,8 +84,9 @@ struct RowEdges {
 //   for (int64_t row = thread.first_row; row < num_rows; row += thread.row_stride) {
 //     T* out = …;
 //     thread.align_to(out);
-//     Vec<T> h[thread.kVecs];
-//     thread.each_vec([&](int i, int column, auto at) { h[i] = load_vec<T, at>(…); });
+//     typename Thread::Vecs h;
+//     h.fetch(thread, …);
+//     h.arrive();
 //     thread.meet();
 //     … reductions
 //   }
@@ -94,11 +101,20 @@ class RowThread {
 
  public:
   static constexpr int kVecs = kWholeVecs + (kAligned ? 0 : 1);
+  static constexpr bool kStaged = kTuned.staged;
+  // Vectors that a thread goes through together. Groups of them follow each other in a loop.
+  static constexpr int kTogether = kStaged ? 4 : kWholeVecs;
   // With a vector more in each thread, there are not the registers for as many.
-  static constexpr int kMinBlocks = kAligned ? kTuned.min_blocks : kThreads >= 512 ? 1 : 0;
+  static constexpr int kMinBlocks = kAligned || kStaged ? kTuned.min_blocks
+                                    : kThreads >= 512   ? 1
+                                                        : 0;
   static constexpr bool kClustered = kTuned.cluster > 1;
   static constexpr int kRowsPerBlock = kMinBlockThreads / kThreads;
   static constexpr int kBlockThreads = kMinBlockThreads;
+
+  // What the thread has of a row.
+  using Vecs = std::conditional_t<kStaged, StagedVecs<T, kMinBlockThreads>, HeldVecs<T, kVecs>>;
+  static constexpr size_t kSharedBytes = kStaged ? size_t{kVecs} * kMinBlockThreads * kVecBytes : 0;
 
   // Reduces over all threads of the row.
   template <typename Op>
@@ -123,23 +139,50 @@ class RowThread {
   // which there are no registers.
   template <typename F>
   __device__ void each_vec(F&& f) const {
-    each_place([&](int i, int column, auto at, bool is_there) {
-      if (is_there) f(i, column, at);
-    });
+    each_group<kTogether>([&](int first) { each_vec_of<kTogether>(first, f); });
   }
 
   // f(i, column, vec_at, is_there), also for what this thread has room for and the row does not
   // have.
   template <typename F>
   __device__ void each_place(F&& f) const {
-    constexpr int kSize = Vec<T>::kSize;
-    const int end = kAligned ? size_ : edges_.tail;
+    each_group<kTogether>([&](int first) { each_place_of<kTogether>(first, f); });
+  }
+
+  // f(first) for groups of kCount of the vectors, and for the one at the row's edges by itself.
+  template <int kCount, typename F>
+  __device__ void each_group(F&& f) const {
+    if constexpr (kStaged) {
+#pragma unroll 1
+      for (int first = 0; first < kWholeVecs; first += kCount) f(first);
+    } else {
 #pragma unroll
-    for (int i = 0; i < kWholeVecs; ++i) {
-      const int column = (i * kRowThreads + thread_) * kSize + (kAligned ? 0 : edges_.lead);
-      f(i, column, vec_at<kWhole>{}, column < end);
+      for (int first = 0; first < kWholeVecs; first += kCount) f(first);
     }
-    if constexpr (!kAligned) {
+    if constexpr (!kAligned) f(kWholeVecs);
+  }
+
+  // As each_vec, for those of one group.
+  template <int kCount, typename F>
+  __device__ void each_vec_of(int first, F&& f) const {
+    each_place_of<kCount>(first, [&](int i, int column, auto at, bool is_there) {
+      if (is_there) f(i, column, at);
+    });
+  }
+
+  template <int kCount, typename F>
+  __device__ void each_place_of(int first, F&& f) const {
+    constexpr int kSize = Vec<T>::kSize;
+    if (kAligned || first < kWholeVecs) {
+      const int end = kAligned ? size_ : edges_.tail;
+#pragma unroll
+      for (int j = 0; j < kCount; ++j) {
+        const int i = first + j;
+        if (kWholeVecs % kCount != 0 && i >= kWholeVecs) break;
+        const int column = (i * kRowThreads + thread_) * kSize + (kAligned ? 0 : edges_.lead);
+        f(i, column, vec_at<kWhole>{}, column < end);
+      }
+    } else {
       const int edge = edges_.column(thread_);
       if (edge < size_) f(kWholeVecs, edge, vec_at<VecAt::edge>{}, true);
     }

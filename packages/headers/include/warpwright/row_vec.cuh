@@ -22,10 +22,10 @@ __device__ Vec<T> load_vec(const T* row, int column, int hidden_size) {
   const T* ptr = row + column;
   if constexpr (kAt == VecAt::boundary) return Vec<T>::load(ptr);
   if constexpr (kAt == VecAt::inside) {
-    const int skew = vec_skew(ptr);
-    if (skew == 0) return Vec<T>::load(ptr);
-    const int begin = column - skew;  // of the two vectors that it lies across
-    if (begin >= 0 && begin + 2 * Vec<T>::kSize <= hidden_size) return Vec<T>::load_across(ptr);
+    if (is_vec_aligned(ptr)) return Vec<T>::load(ptr);
+    constexpr int kAcross = Vec<T>::kAcross;
+    if (column >= kAcross && column + Vec<T>::kSize + kAcross <= hidden_size)
+      return Vec<T>::load_across(ptr);
   }
   return Vec<T>::load_range(ptr, -column, hidden_size - column, from_float<T>(0.0f));
 }
@@ -68,27 +68,24 @@ class AddedVecs {
   // All vectors of a RowThread, into h. Those of x are under way together. kAdds: there may be a
   // residual.
   template <bool kAdds, typename Thread>
-  __device__ void load(const Thread& thread, Vec<T> (&h)[Thread::kVecs]) const {
-    thread.each_place([&](int i, int column, auto at, bool is_there) {
-      h[i] = is_there ? load_vec<T, at>(x_, column, size_) : Vec<T>{};
-    });
+  __device__ void load(const Thread& thread, typename Thread::Vecs& h) const {
+    h.fetch(thread, x_, size_);
+    h.arrive();
     if (!kAdds || !adds_) return;
     // Some vectors of the residual are under way together, as many as there are registers for. Sums
     // are stored behind them, since they may take the residual's place.
-    constexpr int kTogether = Thread::kVecs <= 2 ? 1 : 2;
-#pragma unroll
-    for (int first = 0; first < Thread::kVecs; first += kTogether) {
+    constexpr int kTogether = Thread::kStaged ? Thread::kTogether : Thread::kVecs <= 2 ? 1 : 2;
+    thread.template each_group<kTogether>([&](int first) {
       Vec<T> residual[kTogether];
-      const auto is_mine = [=](int i) { return i >= first && i < first + kTogether; };
-      thread.each_vec([&](int i, int column, auto at) {
-        if (is_mine(i)) residual[i - first] = load_vec<T, at>(residual_, column, size_);
+      thread.template each_vec_of<kTogether>(first, [&](int i, int column, auto at) {
+        residual[i - first] = load_vec<T, at>(residual_, column, size_);
       });
-      thread.each_vec([&](int i, int column, auto at) {
-        if (!is_mine(i)) return;
-        h[i] = added(h[i], residual[i - first]);
-        store_vec<T, at>(h[i], residual_out_, column, size_);
+      thread.template each_vec_of<kTogether>(first, [&](int i, int column, auto at) {
+        const Vec<T> sum = added<T>(h[i], residual[i - first]);
+        h.set(i, sum);
+        store_vec<T, at>(sum, residual_out_, column, size_);
       });
-    }
+    });
   }
 
   // One vector. To be called once for each: residual_out may be x or residual itself.
@@ -144,5 +141,40 @@ __device__ void load_param(const void* param, Dtype dtype, int column, int hidde
     for (int j = 0; j < kSize; ++j) values[first + j] = quarter[j];
   }
 }
+
+// A parameter's vectors for a group of those that a thread has of each row. kIsAhead: those of T
+// are asked for by fetch(), before they are needed, for as many registers.
+template <typename T, int kTogether, bool kIsAhead>
+class ParamVecs {
+ public:
+  // param may be null.
+  __device__ ParamVecs(const void* param, Dtype dtype, int hidden_size)
+      : param_(param), dtype_(dtype), size_(hidden_size) {}
+
+  // Those for the group of a RowThread that begins with its vector `first`.
+  template <typename Thread>
+  __device__ void fetch(const Thread& thread, int first) {
+    if (!kIsAhead || param_ == nullptr || !is_of<T>(dtype_)) return;
+    thread.template each_vec_of<kTogether>(first, [&](int i, int column, auto at) {
+      ahead_[i % kTogether] = load_vec<T, at>(static_cast<const T*>(param_), column, size_);
+    });
+  }
+
+  // The thread's i-th, of the group that was fetched; param must not be null. kIsT: it is known to
+  // be of T.
+  template <VecAt kAt, bool kIsT>
+  __device__ void get(int i, int column, float (&values)[Vec<T>::kSize]) const {
+    if constexpr (kIsAhead) {
+      if (kIsT || is_of<T>(dtype_)) return ahead_[i % kTogether].to_floats(values);
+    }
+    load_param<T, kAt, kIsT>(param_, dtype_, column, size_, values);
+  }
+
+ private:
+  const void* param_;
+  Dtype dtype_;
+  int size_;
+  Vec<T> ahead_[kIsAhead ? kTogether : 1];
+};
 
 }  // namespace ww

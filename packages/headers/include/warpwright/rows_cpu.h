@@ -19,9 +19,9 @@ namespace ww {
 inline constexpr int kSumBlock = kBlockFloats;
 
 // f(at, count) for the blocks of a row's elements [begin, end).
-template <typename F>
+template <int kSize = kBlockFloats, typename F>
 WW_VECTORISED inline void each_block(int begin, int end, F&& f) {
-  for (int at = begin; at < end; at += kBlockFloats) f(at, std::min(end - at, kBlockFloats));
+  for (int at = begin; at < end; at += kSize) f(at, std::min(end - at, kSize));
 }
 
 namespace detail {
@@ -101,9 +101,10 @@ class SharedRow {
   const ThreadPool& pool_;
 };
 
-// f(row, parts) for every row, with an OwnRow or a SharedRow; f is a lambda marked WW_VECTORISED.
+// f(first, count, parts) for groups of at most `size` rows, that cover all, with an OwnRow or a
+// SharedRow for each of the group; f is a lambda marked WW_VECTORISED.
 template <RowParams P, typename F>
-void for_each_row(const P& params, const ThreadPool& pool, F&& f) {
+void for_each_group(const P& params, const ThreadPool& pool, int size, F&& f) {
   // Elements that make waking another thread worth while.
   constexpr int64_t kGrainElements = 16384;
   // Fewer rows than that, of at least that many elements, are shared out part by part.
@@ -113,16 +114,24 @@ void for_each_row(const P& params, const ThreadPool& pool, F&& f) {
   const int64_t num_rows = params.grid.num_rows();
   if (num_rows < kFewRows && params.hidden_size >= kLongRow) {
     const SharedRow parts(params.hidden_size, pool);
-    for (int64_t row = 0; row < num_rows; ++row) f(row, parts);
+    for (int64_t row = 0; row < num_rows; ++row) f(row, 1, parts);
     return;
   }
   const int64_t grain = std::max<int64_t>(kGrainElements / params.hidden_size, 1);
   pool.parallel_for(num_rows, grain, [&](int64_t begin, int64_t end) {
     const OwnRow parts(params.hidden_size);
     vectorised([&]() WW_VECTORISED {
-      for (int64_t row = begin; row < end; ++row) f(row, parts);
+      for (int64_t row = begin; row < end; row += size)
+        f(row, static_cast<int>(std::min<int64_t>(size, end - row)), parts);
     });
   });
+}
+
+// f(row, parts) for every row.
+template <RowParams P, typename F>
+void for_each_row(const P& params, const ThreadPool& pool, F&& f) {
+  for_each_group(params, pool, 1,
+                 [&](int64_t row, int, const auto& parts) WW_VECTORISED { f(row, parts); });
 }
 
 namespace detail {

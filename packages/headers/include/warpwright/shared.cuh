@@ -4,6 +4,8 @@
 
 #include <cooperative_groups.h>
 
+#include "warpwright/ptx/barrier_cluster.cuh"
+
 namespace ww {
 
 // The block's dynamic shared memory from byte_offset on, 16-byte aligned if byte_offset is.
@@ -39,11 +41,12 @@ __device__ inline void cluster_sync() {
 #endif
 }
 
-// cluster_sync in two halves: a thread that arrives goes on, and waits later for the others to have
-// arrived. To be called in turns.
+// A barrier of the cluster in two halves: a thread that arrives goes on, and waits later for the
+// others to have arrived. To be called in turns, each by whole warps. What a thread wrote before it
+// arrived is not ordered: that would be waited for.
 __device__ inline void cluster_arrive() {
 #if __CUDA_ARCH__ >= 900
-  cooperative_groups::this_cluster().barrier_arrive();
+  barrier_cluster_arrive_relaxed();
 #endif
 }
 

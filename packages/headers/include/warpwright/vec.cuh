@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "warpwright/dtype.h"
+#include "warpwright/ptx/store.cuh"
 
 namespace ww {
 
@@ -23,6 +24,8 @@ template <typename T>
 class Vec {
  public:
   static constexpr int kSize = kVecBytes / sizeof(T);
+  // What load_across reads before and behind, at most.
+  static constexpr int kAcross = 8 / sizeof(T);
 
   // One 16-byte access; ptr must be 16-byte aligned.
   __device__ static Vec load(const T* ptr) {
@@ -37,17 +40,37 @@ class Vec {
     *reinterpret_cast<int4*>(ptr) = bits;
   }
 
+  // The same in global memory, where it is one access for certain.
+  __device__ void store_global(T* ptr) const { ww::store_global(ptr, words_); }
+
   // Element by element, for any address.
   __device__ static Vec load_misaligned(const T* ptr) { return load_tail(ptr, kSize, T{}); }
   __device__ void store_misaligned(T* ptr) const { store_tail(ptr, kSize); }
 
-  // Two 16-byte accesses for any address, which read what they touch of the 16 bytes before and
-  // behind.
+  // Three 8-byte accesses for any address, of which the last is left out where it would be wholly
+  // behind. They read what else is in the 8 bytes before and behind.
   __device__ static Vec load_across(const T* ptr) {
-    const int skip = vec_skew(ptr);
-    const Vec low = load(ptr - skip);
-    const Vec high = load(ptr - skip + kSize);
-    return joined(low, high, skip * static_cast<int>(sizeof(T)));
+    const auto address = reinterpret_cast<uintptr_t>(ptr);
+    const auto* pieces = reinterpret_cast<const uint2*>(address / kPieceBytes * kPieceBytes);
+    uint32_t words[kWords + 2] = {};
+#pragma unroll
+    for (int i = 0; i < 3; ++i) {
+      if (i == 2 && address % kPieceBytes == 0) break;
+      const uint2 piece = pieces[i];
+      words[2 * i] = piece.x;
+      words[2 * i + 1] = piece.y;
+    }
+    // Registers have no index.
+#pragma unroll
+    for (int i = 0; i <= kWords; ++i)
+      if (address & 4) words[i] = words[i + 1];
+    Vec vec;
+#pragma unroll
+    for (int i = 0; i < kWords; ++i) {
+      const uint64_t both = uint64_t{words[i + 1]} << 32 | words[i];
+      vec.words_[i] = static_cast<uint32_t>(both >> 8 * (address % 4));
+    }
+    return vec;
   }
 
   // The elements from `begin` to `end` (none if there are none) of the kSize at any address; the
@@ -97,6 +120,16 @@ class Vec {
     return vec;
   }
 
+  // Elements 0 and 1 change places, 2 and 3, and so on.
+  __device__ void swap_neighbours() {
+    for (int i = 0; i < kWords; i += 2) {
+      const uint32_t first = words_[i];
+      const uint32_t second = words_[i + 1];
+      words_[i] = sizeof(T) == 2 ? first >> 16 | first << 16 : second;
+      words_[i + 1] = sizeof(T) == 2 ? second >> 16 | second << 16 : first;
+    }
+  }
+
   // Keeps the vector in its four registers from here on. Without it the compiler holds on to what
   // it once unpacked or converted, up to four times the registers.
   __device__ void pin() {
@@ -105,26 +138,7 @@ class Vec {
 
  private:
   static constexpr int kWords = 4;
-
-  // The 16 bytes from `offset`, below 16, on of the 32 of two vectors.
-  __device__ static Vec joined(const Vec& low, const Vec& high, int offset) {
-    uint32_t words[2 * kWords];
-    memcpy(words, low.words_, kVecBytes);
-    memcpy(words + kWords, high.words_, kVecBytes);
-    // By halves of what is left, since registers have no index.
-#pragma unroll
-    for (int step = kWords / 2; step > 0; step /= 2)
-#pragma unroll
-      for (int i = 0; i < kWords + step; ++i)
-        if (offset & 4 * step) words[i] = words[i + step];
-    Vec vec;
-#pragma unroll
-    for (int i = 0; i < kWords; ++i) {
-      const uint64_t both = uint64_t{words[i + 1]} << 32 | words[i];
-      vec.words_[i] = static_cast<uint32_t>(both >> 8 * (offset % 4));
-    }
-    return vec;
-  }
+  static constexpr int kPieceBytes = 8;
 
   uint32_t words_[kWords];
 };

@@ -1,4 +1,4 @@
-// Maxima that keep NaN (PTX ISA, "max" with .NaN, of sm_80).
+// Maxima and minima that keep NaN (PTX ISA, "max" and "min" with .NaN, of sm_80). +0 is above -0.
 #pragma once
 
 namespace ww {
@@ -7,6 +7,13 @@ namespace ww {
 __device__ inline float max_nan(float a, float b) {
   float result;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
+  return result;
+}
+
+// Likewise, unlike fminf.
+__device__ inline float min_nan(float a, float b) {
+  float result;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(result) : "f"(a), "f"(b));
   return result;
 }
 

@@ -5,6 +5,11 @@
 
 namespace ww {
 
-inline float max_nan(float a, float b) { return isnan(a) || isnan(b) ? NAN : fmaxf(a, b); }
+inline float min_nan(float a, float b) {
+  if (isnan(a) || isnan(b)) return NAN;
+  return a < b || (a == b && signbit(a)) ? a : b;
+}
+
+inline float max_nan(float a, float b) { return -min_nan(-a, -b); }
 
 }  // namespace ww

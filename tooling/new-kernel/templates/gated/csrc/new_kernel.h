@@ -15,8 +15,8 @@ struct NewKernelParams {
 struct Sigmoid {
   template <typename T>
   WW_OP float operator()(type_tag<T>, float x) const {
-    const float power = detail::exp2_negative<T>(-std::fabs(detail::kLog2E * x));
-    const float share = detail::divide<T>(x < 0.0f ? power : 1.0f, 1.0f + power);
+    const float power = detail::exp2_negative(-std::fabs(detail::kLog2E * x));
+    const float share = detail::divide(x < 0.0f ? power : 1.0f, 1.0f + power);
     return std::isnan(x) ? x : share;
   }
 };
