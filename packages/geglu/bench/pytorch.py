@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time PyTorch's geglu on the shapes of tooling/bench/pytorch_rows.py, gate and up apart.
+"""Time PyTorch's geglu on the shapes of geglu.bench.ts, gate and up apart.
 
 usage: pytorch.py [--json FILE]
 """
@@ -22,7 +22,4 @@ def tanh(gate, up):
 
 
 if __name__ == "__main__":
-    pytorch_rows.main([
-        (f"{fn.__name__} {form}", fn if form == "eager" else torch.compile(fn, dynamic=False), 2, 1, 0)
-        for fn in (erf, tanh) for form in ("eager", "compiled")
-    ])
+    pytorch_rows.elementwise(erf, tanh, inputs=2)

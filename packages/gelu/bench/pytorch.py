@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time PyTorch's gelu on the shapes of tooling/bench/pytorch_rows.py.
+"""Time PyTorch's gelu on the shapes of gelu.bench.ts.
 
 usage: pytorch.py [--json FILE]
 """
@@ -26,7 +26,4 @@ def tanh(x):
 
 
 if __name__ == "__main__":
-    pytorch_rows.main([
-        (f"{fn.__name__} {form}", fn if form == "eager" else torch.compile(fn, dynamic=False), 1, 1, 0)
-        for fn in (erf, tanh, quick) for form in ("eager", "compiled")
-    ])
+    pytorch_rows.elementwise(erf, tanh, quick, inputs=1)

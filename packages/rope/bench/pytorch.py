@@ -3,15 +3,13 @@
 
 usage: pytorch.py [--json FILE]
 """
-import argparse
-import json
 import pathlib
 import sys
 
 import torch
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tooling/bench"))
-from pytorch_rows import ROTATE_BYTES, microseconds
+from pytorch_graphs import microseconds, num_sets, report
 
 # batch, seqlen, heads of q, heads of k, head dim; bshd
 SHAPES = [
@@ -32,7 +30,6 @@ def rope_qk(q, k, cos, sin):
 def measure(name, fn, shape):
     batch, seqlen, heads_q, heads_k, head_dim = shape
     size = 2 * batch * seqlen * (heads_q + heads_k) * head_dim * 2 + 4 * seqlen * head_dim
-    sets = max(4, int(ROTATE_BYTES // size) + 1)
     frequencies = 10000 ** (-torch.arange(0, head_dim, 2, dtype=torch.float64) / head_dim)
     angles = torch.outer(torch.arange(seqlen, dtype=torch.float64), frequencies)
     cos, sin = (table.float().cuda()[None, :, None] for table in (angles.cos(), angles.sin()))
@@ -41,28 +38,18 @@ def measure(name, fn, shape):
         place = dict(device="cuda", dtype=torch.bfloat16)
         return torch.randn(batch, seqlen, heads, head_dim, **place)
 
-    given = [(made(heads_q), made(heads_k)) for _ in range(sets)]
+    given = [(made(heads_q), made(heads_k)) for _ in range(num_sets(size))]
     us = microseconds([lambda each=each: fn(*each, cos, sin) for each in given])
     return dict(name=name, shape=shape, dtype="bfloat16", us=us, gbs=size / us / 1e3)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--json")
-    out = parser.parse_args().json
-    print(torch.cuda.get_device_name(), torch.__version__)
-    results = []
+def results():
     for shape in SHAPES:
         torch._dynamo.reset()
         compiled = torch.compile(rope_qk, dynamic=False)
         for name, fn in [("rope eager", rope_qk), ("rope compiled", compiled)]:
-            results.append(measure(name, fn, shape))
-            print(json.dumps(results[-1]), flush=True)
-            torch.cuda.empty_cache()
-    if out:
-        with open(out, "w") as file:
-            file.writelines(json.dumps(row) + "\n" for row in results)
+            yield measure(name, fn, shape)
 
 
 if __name__ == "__main__":
-    main()
+    report(results())

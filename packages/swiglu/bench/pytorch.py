@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Time PyTorch's swiglu on the shapes of tooling/bench/pytorch_rows.py, gate and up apart.
+"""Time PyTorch's swiglu on the shapes of swiglu.bench.ts, gate and up apart.
 
 usage: pytorch.py [--json FILE]
 """
@@ -23,7 +23,4 @@ def gpt_oss(gate, up):
 
 
 if __name__ == "__main__":
-    pytorch_rows.main([
-        (f"{fn.__name__} {form}", fn if form == "eager" else torch.compile(fn, dynamic=False), 2, 1, 0)
-        for fn in (plain, gpt_oss) for form in ("eager", "compiled")
-    ])
+    pytorch_rows.elementwise(plain, gpt_oss, inputs=2)
