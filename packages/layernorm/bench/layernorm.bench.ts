@@ -4,7 +4,7 @@ import { benchmarkRows, type RowBench } from "@warpwright/testing";
 import { layernormReference } from "../test/reference.js";
 
 const plain: RowBench = {
-  ...{ name: "layernorm", inputs: 1, parameters: 2, outputs: 1 },
+  ...{ name: "layernorm", inputs: [1], parameters: 2 },
   run({ inputs: [x], parameters: [weight, bias], outputs: [out] }) {
     layernorm(x!, weight!, bias!, { out: out! });
   },
@@ -14,7 +14,7 @@ const plain: RowBench = {
 };
 
 const fused: RowBench = {
-  ...{ name: "addLayernorm", inputs: 2, parameters: 2, outputs: 2 },
+  ...{ name: "addLayernorm", inputs: [1, 1], parameters: 2, outputs: 2 },
   run({ inputs: [x, residual], parameters: [weight, bias], outputs: [out, residualOut] }) {
     addLayernorm(x!, residual!, weight!, bias!, { out: out!, residualOut: residualOut! });
   },

@@ -1,37 +1,14 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
 import { empty, full, randn, type Tensor, tensor, zeros } from "@warpwright/runtime";
-import {
-  expectClose,
-  type FloatDType,
-  floatDTypes,
-  misaligned,
-  stridedRows,
-} from "@warpwright/testing";
-import { describeCuda } from "@warpwright/testing/vitest";
+import { expectClose, floatDTypes, misaligned, stridedRows } from "@warpwright/testing";
+import { describeCuda, rowLengths, rowMappings, vectorSize } from "@warpwright/testing/vitest";
 import { expect, test } from "vitest";
 import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { layernorm } from "../src/index.js";
 import { expectAddLayernorm, expectLayernorm, randomAffine } from "./support.js";
 
 const device = "cuda:0";
-
-// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
-// clusters of blocks, and rows too long for those.
-const vectors = [5, 32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
-
-/** One size for each way a row is shared out. */
-const mappings = [
-  ["a few lanes", 30],
-  ["a warp", 60],
-  ["a block", 1000],
-  ["a cluster", 9000],
-  ["a block that reads it again", 33_000],
-] as const;
-
-function vectorSize(dtype: FloatDType): number {
-  return dtype === "float32" ? 4 : 8;
-}
 
 /** Whether the emulator takes rows of so many vectors in one way alone; shorter ones take all. */
 function isLong(count: number): boolean {
@@ -43,7 +20,7 @@ function disposeAll(tensors: readonly Tensor[]): void {
 }
 
 describeCuda("layernorm under compute-sanitizer", () => {
-  test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
+  test.each(floatDTypes.flatMap((dtype) => rowLengths.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
@@ -65,7 +42,7 @@ describeCuda("layernorm under compute-sanitizer", () => {
   );
 
   const shared = floatDTypes.flatMap((dtype) =>
-    mappings.map(([name, count]) => [dtype, name, count] as const),
+    rowMappings.map(([name, count]) => [dtype, name, count] as const),
   );
 
   test.each(shared)("%s, a row to %s: no parameters, float32 ones", (dtype, _, count) => {

@@ -13,7 +13,7 @@ function amaxFor({ shape, device }: Tensor): Tensor {
 
 await benchmarkRows("rmsnorm-rht-amax", [
   {
-    ...{ name: "rmsnormRhtAmax", inputs: 1, parameters: 1, outputs: 1 },
+    ...{ name: "rmsnormRhtAmax", inputs: [1], parameters: 1 },
     multipleOf: 16,
     run({ inputs: [x], parameters: [weight], outputs: [out] }) {
       const amax = amaxes.get(out!) ?? amaxFor(x!);

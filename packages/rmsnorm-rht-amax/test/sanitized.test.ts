@@ -1,34 +1,23 @@
 // The subset that runs under compute-sanitizer: every kernel instance once or more, at sizes that
 // the slowest tool gets through.
 import { empty, randn, tensor } from "@warpwright/runtime";
-import {
-  expectClose,
-  type FloatDType,
-  floatDTypes,
-  misaligned,
-  stridedRows,
-} from "@warpwright/testing";
-import { describeCuda, randomParameter } from "@warpwright/testing/vitest";
+import { expectClose, floatDTypes, misaligned, stridedRows } from "@warpwright/testing";
+import { describeCuda, randomParameter, rowLengths, vectorSize } from "@warpwright/testing/vitest";
 import { test } from "vitest";
 import { rmsnormRhtAmax } from "../src/index.js";
 import { disposeAll, expectRmsnormRhtAmax } from "./support.js";
 
 const device = "cuda:0";
 
-// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
-// clusters of blocks, and rows too long for those.
-const vectors = [4, 32, 60, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
-
-function columnsOf(dtype: FloatDType, count: number): number {
-  return count * (dtype === "float32" ? 4 : 8);
-}
+// Of whole blocks of the transform, and shorter ones.
+const vectors = [4, 60, ...rowLengths.filter((count) => count % 4 === 0)];
 
 describeCuda("rmsnormRhtAmax under compute-sanitizer", () => {
   test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
-      const hiddenSize = columnsOf(dtype, count);
+      const hiddenSize = count * vectorSize(dtype);
       const [rows, groups] = count > 4096 ? [2, 1] : [9, 3];
       const x = randn([rows, hiddenSize], { seed: count, ...place });
       const weight = randomParameter([hiddenSize], place);
@@ -58,7 +47,7 @@ describeCuda("rmsnormRhtAmax under compute-sanitizer", () => {
       [60, 1000, 9000, 33_000].map((count) => [dtype, count] as const),
     ),
   )("%s, rows of %i vectors beyond float32's squares", (dtype, count) => {
-    const hiddenSize = columnsOf(dtype, count);
+    const hiddenSize = count * vectorSize(dtype);
     const values = new Float32Array(2 * hiddenSize).fill(1e25);
     const x = tensor(values, { shape: [2, hiddenSize], dtype, device });
     const weight = randomParameter([hiddenSize], { dtype, device }).fill(1);

@@ -4,7 +4,7 @@ import { benchmarkRows, type RowBench } from "@warpwright/testing";
 import { rmsnormReference } from "../test/reference.js";
 
 const plain: RowBench = {
-  ...{ name: "rmsnorm", inputs: 1, parameters: 1, outputs: 1 },
+  ...{ name: "rmsnorm", inputs: [1], parameters: 1 },
   run({ inputs: [x], parameters: [weight], outputs: [out] }) {
     rmsnorm(x!, weight!, { out: out! });
   },
@@ -12,7 +12,7 @@ const plain: RowBench = {
 };
 
 const fused: RowBench = {
-  ...{ name: "addRmsnorm", inputs: 2, parameters: 1, outputs: 2 },
+  ...{ name: "addRmsnorm", inputs: [1, 1], parameters: 1, outputs: 2 },
   run({ inputs: [x, residual], parameters: [weight], outputs: [out, residualOut] }) {
     addRmsnorm(x!, residual!, weight!, { out: out!, residualOut: residualOut! });
   },

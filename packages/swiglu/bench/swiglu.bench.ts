@@ -1,104 +1,39 @@
 // npm run bench -- swiglu [--device cpu|cuda:N] [--json FILE]
-import { parseArgs } from "node:util";
-import { type Device, defaultDevice, empty, type Tensor } from "@warpwright/runtime";
 import { swiglu, swigluPair } from "@warpwright/swiglu";
-import {
-  type BenchCase,
-  benchmark,
-  expectClose,
-  type FloatDType,
-  repeatedRows,
-  tolerances,
-  valuesOf,
-} from "@warpwright/testing";
+import { benchmarkElementwise, type RowBench } from "@warpwright/testing";
 import { swigluReference } from "../test/reference.js";
 
 const gptOss = { interleaved: true, limit: 7, alpha: 1.702, upOffset: 1 } as const;
 
-interface Buffers {
-  inputs: Tensor[];
-  out: Tensor;
-}
-
-/** A way to call it: the inputs for an out of [rows, size], and the call. */
-interface Way {
-  name: string;
-  inputs: (rows: number, size: number) => (readonly [number, number])[];
-  call: (inputs: readonly Tensor[], out: Tensor) => Tensor;
-  /** Of the element at an index of a row of `size`. */
-  reference: (rows: readonly Float64Array[], index: number, size: number) => number;
-}
-
-const ways: readonly Way[] = [
-  {
-    name: "swiglu",
-    inputs: (rows, size) => [[rows, 2 * size]],
-    call: ([x], out) => swiglu(x!, { out }),
-    reference: ([x], i, size) => swigluReference(x![i]!, x![size + i]!),
+const packed: RowBench = {
+  ...{ name: "swiglu", inputs: [2] },
+  run({ inputs: [x], outputs: [out] }) {
+    swiglu(x!, { out: out! });
   },
-  {
-    name: "swiglu of gpt-oss",
-    inputs: (rows, size) => [[rows, 2 * size]],
-    call: ([x], out) => swiglu(x!, { out, ...gptOss }),
-    reference: ([x], i) => swigluReference(x![2 * i]!, x![2 * i + 1]!, gptOss),
+  expected([x]) {
+    const size = x!.length / 2;
+    return [x!.subarray(size).map((up, i) => swigluReference(x![i]!, up))];
   },
-  {
-    name: "swigluPair",
-    inputs: (rows, size) => [
-      [rows, size],
-      [rows, size],
-    ],
-    call: ([gate, up], out) => swigluPair(gate!, up!, { out }),
-    reference: ([gate, up], i) => swigluReference(gate![i]!, up![i]!),
+};
+
+const clamped: RowBench = {
+  ...{ name: "swiglu of gpt-oss", inputs: [2] },
+  run({ inputs: [x], outputs: [out] }) {
+    swiglu(x!, { out: out!, ...gptOss });
   },
-];
+  expected: ([x]) => [
+    new Float64Array(x!.length / 2).map((_, i) =>
+      swigluReference(x![2 * i]!, x![2 * i + 1]!, gptOss),
+    ),
+  ],
+};
 
-type Shape = readonly [number, number];
+const pair: RowBench = {
+  ...{ name: "swigluPair", inputs: [1, 1] },
+  run({ inputs: [gate, up], outputs: [out] }) {
+    swigluPair(gate!, up!, { out: out! });
+  },
+  expected: ([gate, up]) => [up!.map((value, i) => swigluReference(gate![i]!, value))],
+};
 
-function makeCase(way: Way, [rows, size]: Shape, dtype: FloatDType): BenchCase<Buffers> {
-  return {
-    name: way.name,
-    shape: [rows, size],
-    dtype,
-    // gate and up read, and out written.
-    bytes: 3 * rows * size * (dtype === "float32" ? 4 : 2),
-    setup: (seed, device) => ({
-      inputs: way
-        .inputs(rows, size)
-        .map((shape, i) => repeatedRows(shape, { seed: seed + 1000 * i, dtype, device })),
-      out: empty([rows, size], { dtype, device }),
-    }),
-    run: ({ inputs, out }) => void way.call(inputs, out),
-    verify({ inputs, out }) {
-      for (const row of [0, rows >> 1, rows - 1]) {
-        const given = inputs.map((tensor) => valuesOf(tensor.narrow(0, row, 1)));
-        const wanted = Float64Array.from({ length: size }, (_, i) => way.reference(given, i, size));
-        expectClose(out.narrow(0, row, 1), wanted, tolerances.roundedOnce[dtype]);
-      }
-    },
-    dispose: ({ inputs, out }) => {
-      for (const tensor of [...inputs, out]) tensor.dispose();
-    },
-  };
-}
-
-const { values } = parseArgs({
-  options: { device: { type: "string" }, json: { type: "string" } },
-});
-const device = (values.device ?? defaultDevice()) as Device;
-// As models have them, and an odd width, which takes the path without 16-byte access.
-const shapes: readonly Shape[] =
-  device === "cpu"
-    ? [[4096, 4096]]
-    : [
-        [8192, 14_336],
-        [16_384, 11_008],
-        [8192, 4095],
-        [128, 14_336],
-      ];
-const cases = shapes.flatMap((shape) =>
-  (["bfloat16", "float32"] as const).flatMap((dtype) =>
-    ways.map((way) => makeCase(way, shape, dtype)),
-  ),
-);
-await benchmark("swiglu", cases, { device, ...(values.json ? { json: values.json } : {}) });
+await benchmarkElementwise("swiglu", [packed, clamped, pair]);

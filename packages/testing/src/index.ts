@@ -54,6 +54,7 @@ export {
   withCanaries,
 } from "./poison.js";
 export {
+  benchmarkElementwise,
   benchmarkRows,
   type RowBench,
   type RowBuffers,

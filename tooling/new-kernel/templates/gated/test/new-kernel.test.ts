@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { isEmulated } from "../../../tooling/vitest/emulated.js";
 import { newKernel, newKernelPair } from "../src/index.js";
 import { newKernelReference } from "./reference.js";
-import { expectNewKernel, expectNewKernelPair } from "./support.js";
+import { expectPacked, expectPair } from "./support.js";
 
 describe("the reference", () => {
   test("half of up where the sigmoid is 1/2, and all or none of it far from there", () => {
@@ -29,18 +29,18 @@ describe.each(testDevices())("newKernel on %s", (device) => {
     test.each(sizes)("three rows of %i", (size) => {
       const x = randn([3, 2 * size], { seed: size, ...place });
       for (const gate of ["first", "last"] as const) {
-        expectNewKernel(x, { gate });
-        expectNewKernel(x, { gate, interleaved: true });
+        expectPacked(x, { gate });
+        expectPacked(x, { gate, interleaved: true });
       }
       const [gate, up] = x.chunk(2, -1) as [Tensor, Tensor];
-      expectNewKernelPair(gate, up);
-      expect(expectNewKernelPair(gate, up, { out: up })).toBe(up);
+      expectPair(gate, up);
+      expect(expectPair(gate, up, { out: up })).toBe(up);
     });
 
     test.each([[[0]], [[3, 0]], [[0, 8]], [[7, 1, 34]]])("shape %j", (shape) => {
       const x = zeros(shape, place);
-      expect(expectNewKernel(x).shape).toEqual([...shape.slice(0, -1), shape.at(-1)! / 2]);
-      expect(expectNewKernelPair(x, x).shape).toEqual(shape);
+      expect(expectPacked(x).shape).toEqual([...shape.slice(0, -1), shape.at(-1)! / 2]);
+      expect(expectPair(x, x).shape).toEqual(shape);
     });
   });
 

@@ -5,7 +5,7 @@ import { newKernelReference } from "../test/reference.js";
 
 await benchmarkRows("new-kernel", [
   {
-    ...{ name: "newKernel", inputs: 1, parameters: 0, outputs: 1 },
+    ...{ name: "newKernel", inputs: [1] },
     run({ inputs: [x], outputs: [out] }) {
       newKernel(x!, { out: out! });
     },

@@ -2,22 +2,18 @@
 // the slowest tool gets through.
 import { empty, randn, type Tensor } from "@warpwright/runtime";
 import { floatDTypes, misaligned, stridedRows } from "@warpwright/testing";
-import { describeCuda } from "@warpwright/testing/vitest";
+import { describeCuda, rowLengths, vectorSize } from "@warpwright/testing/vitest";
 import { test } from "vitest";
 import { expectNewKernel } from "./support.js";
 
 const device = "cuda:0";
 
-// In vectors of 16 bytes: within, at and beyond the limits of row_thread.cuh's tunings, then
-// clusters of blocks, and rows too long for those.
-const vectors = [5, 32, 64, 96, 128, 256, 512, 1024, 2048, 4096, 8192, 9000, 32_768, 33_000];
-
 describeCuda("newKernel under compute-sanitizer", () => {
-  test.each(floatDTypes.flatMap((dtype) => vectors.map((count) => [dtype, count] as const)))(
+  test.each(floatDTypes.flatMap((dtype) => rowLengths.map((count) => [dtype, count] as const)))(
     "%s, rows of %i vectors",
     (dtype, count) => {
       const place = { dtype, device } as const;
-      const size = count * (dtype === "float32" ? 4 : 8);
+      const size = count * vectorSize(dtype);
       // The second has a tail, and an odd row pitch.
       for (const hiddenSize of [size, size - 1]) {
         const x = randn([count > 4096 ? 2 : 5, hiddenSize], { seed: count, ...place });
