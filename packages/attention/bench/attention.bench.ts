@@ -18,6 +18,8 @@ interface Case {
   h: number;
   hk: number;
   d: number;
+  /** Of v and out. */
+  dv: number;
   causal: boolean;
   dtype: FloatDType;
 }
@@ -27,43 +29,60 @@ const gpuCases: readonly Case[] = [64, 128, 256].flatMap((d) =>
   [512, 1024, 2048, 4096, 8192, 16_384].flatMap((s) =>
     [false, true].map((causal): Case => {
       const h = 2048 / d;
-      return { b: 16_384 / s, s, h, hk: h, d, causal, dtype: "bfloat16" };
+      return { b: 16_384 / s, s, h, hk: h, d, dv: d, causal, dtype: "bfloat16" };
     }),
   ),
 );
-/** One long sequence with eight query heads to a head of k and v, and float32. */
+/** Other heads; one long sequence with eight query heads to a head of k and v; other dtypes. */
 const moreGpuCases: readonly Case[] = [
-  ...[2048, 8192, 32_768].map(
-    (s): Case => ({ b: 1, s, h: 64, hk: 8, d: 128, causal: true, dtype: "bfloat16" }),
+  ...[
+    [96, 96],
+    [192, 128],
+  ].flatMap(([d, dv]) =>
+    [false, true].map(
+      (causal): Case => ({
+        b: 4,
+        s: 4096,
+        h: 16,
+        hk: 16,
+        d: d!,
+        dv: dv!,
+        causal,
+        dtype: "bfloat16",
+      }),
+    ),
   ),
-  { b: 4, s: 2048, h: 16, hk: 16, d: 128, causal: false, dtype: "float16" },
-  { b: 4, s: 2048, h: 16, hk: 16, d: 128, causal: false, dtype: "float32" },
+  ...[2048, 8192, 32_768].map(
+    (s): Case => ({ b: 1, s, h: 64, hk: 8, d: 128, dv: 128, causal: true, dtype: "bfloat16" }),
+  ),
+  { b: 4, s: 2048, h: 16, hk: 16, d: 128, dv: 128, causal: false, dtype: "float16" },
+  { b: 4, s: 2048, h: 16, hk: 16, d: 128, dv: 128, causal: false, dtype: "float32" },
 ];
 const cpuCases: readonly Case[] = [
-  { b: 1, s: 1024, h: 16, hk: 16, d: 64, causal: false, dtype: "float32" },
-  { b: 1, s: 1024, h: 16, hk: 16, d: 128, causal: false, dtype: "float32" },
-  { b: 1, s: 1024, h: 16, hk: 16, d: 128, causal: true, dtype: "float32" },
-  { b: 1, s: 1024, h: 16, hk: 4, d: 128, causal: true, dtype: "bfloat16" },
+  { b: 1, s: 1024, h: 16, hk: 16, d: 64, dv: 64, causal: false, dtype: "float32" },
+  { b: 1, s: 1024, h: 16, hk: 16, d: 128, dv: 128, causal: false, dtype: "float32" },
+  { b: 1, s: 1024, h: 16, hk: 16, d: 128, dv: 128, causal: true, dtype: "float32" },
+  { b: 1, s: 1024, h: 16, hk: 4, d: 128, dv: 128, causal: true, dtype: "bfloat16" },
 ];
 
-// Two products of 2 s^2 d each, for every head; a causal mask leaves half of them.
-function flopsOf({ b, s, h, d, causal }: Case): number {
-  return (4 * b * h * s * s * d) / (causal ? 2 : 1);
+// Two products, of 2 s^2 d and 2 s^2 dv, for every head; a causal mask leaves half of them.
+function flopsOf({ b, s, h, d, dv, causal }: Case): number {
+  return (2 * b * h * s * s * (d + dv)) / (causal ? 2 : 1);
 }
 
 function makeCase(of: Case): BenchCase<Buffers> {
-  const { b, s, h, hk, d, causal, dtype } = of;
+  const { b, s, h, hk, d, dv, causal, dtype } = of;
   return {
     name: `${causal ? "causal" : "full"} h${h}/${hk}`,
     shape: [b, s, h, d],
     dtype,
     // q and out once, k and v once.
-    bytes: 2 * b * s * (h + hk) * d * (dtype === "float32" ? 4 : 2),
+    bytes: b * s * (h + hk) * (d + dv) * (dtype === "float32" ? 4 : 2),
     setup: (seed, device) => ({
       q: randn([b, s, h, d], { seed: 3 * seed, dtype, device }),
       k: randn([b, s, hk, d], { seed: 3 * seed + 1, dtype, device }),
-      v: randn([b, s, hk, d], { seed: 3 * seed + 2, dtype, device }),
-      out: empty([b, s, h, d], { dtype, device }),
+      v: randn([b, s, hk, dv], { seed: 3 * seed + 2, dtype, device }),
+      out: empty([b, s, h, dv], { dtype, device }),
     }),
     run({ q, k, v, out }) {
       attention(q, k, v, { causal, out });

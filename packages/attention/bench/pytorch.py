@@ -16,10 +16,13 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parents[3] / "tooling/bench
 from pytorch_graphs import microseconds, num_sets, report
 
 BACKENDS = {"flash": SDPBackend.FLASH_ATTENTION, "cudnn": SDPBackend.CUDNN_ATTENTION}
+# batch, seqlen, heads of q, heads of k and v, head dim of q and k, of v, causal
 SHAPES = [
-    (16384 // s, s, 2048 // d, 2048 // d, d, causal)
+    (16384 // s, s, 2048 // d, 2048 // d, d, d, causal)
     for d in (64, 128, 256) for s in (512, 1024, 2048, 4096, 8192, 16384) for causal in (False, True)
-] + [(1, s, 64, 8, 128, True) for s in (2048, 8192, 32768)]
+] + [
+    (4, 4096, 16, 16, d, dv, causal) for d, dv in ((96, 96), (192, 128)) for causal in (False, True)
+] + [(1, s, 64, 8, 128, 128, True) for s in (2048, 8192, 32768)]
 
 
 def make(*shape):
@@ -27,19 +30,20 @@ def make(*shape):
 
 
 def measure(name, backend, shape):
-    b, s, h, hk, d, causal = shape
-    size = 2 * b * s * (h + hk) * d * 2
+    b, s, h, hk, d, dv, causal = shape
+    size = b * s * (h + hk) * (d + dv) * 2
     sets = num_sets(size, least=2)
     # [batch, seqlen, heads, head_dim] in memory, as views without a copy.
-    inputs = [[make(b, s, heads, d).transpose(1, 2) for heads in (h, hk, hk)] for _ in range(sets)]
+    heads = ((h, d), (hk, d), (hk, dv))
+    inputs = [[make(b, s, *each).transpose(1, 2) for each in heads] for _ in range(sets)]
     with sdpa_kernel([backend]):
         us = microseconds([
             lambda given=given: F.scaled_dot_product_attention(
                 *given, is_causal=causal, enable_gqa=h != hk)
             for given in inputs
         ])
-    flops = 4 * b * h * s * s * d / (2 if causal else 1)
-    return dict(name=name, b=b, s=s, h=h, hk=hk, d=d, causal=causal, us=us, tflops=flops / us / 1e6)
+    flops = 2 * b * h * s * s * (d + dv) / (2 if causal else 1)
+    return dict(name=name, b=b, s=s, h=h, hk=hk, d=d, dv=dv, causal=causal, us=us, tflops=flops / us / 1e6)
 
 
 def gemm(size=8192):
