@@ -138,9 +138,9 @@ template <typename T, bool kAligned>
 cudaError_t launch_layernorm(const LayerNormParams& params, cudaStream_t stream) {
   // Of aligned rows, which most are, those without a residual have their own code and registers.
   return dispatch_bool(!kAligned || params.residual.data != nullptr, [&](auto adds) {
-    constexpr bool kAdds = decltype(adds)::value || !kAligned;
+    using Adds = std::bool_constant<decltype(adds)::value || !kAligned>;
     const auto held = [](auto kTuning) {
-      return layernorm_fwd_kernel<T, kTuning, kAligned, kAdds>;
+      return layernorm_fwd_kernel<T, kTuning, kAligned, Adds::value>;
     };
     // Measured on an H200: without a residual, a row of up to 128 KiB is faster in the registers of
     // one block than staged by two.

@@ -125,8 +125,10 @@ template <typename T, bool kAligned>
 cudaError_t launch_rmsnorm(const RmsNormParams& params, cudaStream_t stream) {
   // Of aligned rows, which most are, those without a residual have their own code and registers.
   return dispatch_bool(!kAligned || params.residual.data != nullptr, [&](auto adds) {
-    constexpr bool kAdds = decltype(adds)::value || !kAligned;
-    const auto held = [](auto kTuning) { return rmsnorm_fwd_kernel<T, kTuning, kAligned, kAdds>; };
+    using Adds = std::bool_constant<decltype(adds)::value || !kAligned>;
+    const auto held = [](auto kTuning) {
+      return rmsnorm_fwd_kernel<T, kTuning, kAligned, Adds::value>;
+    };
     return launch_rows<T, kAligned>(params, stream, held, rmsnorm_fwd_long_kernel<T, kAligned>);
   });
 }
