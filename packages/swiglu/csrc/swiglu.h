@@ -6,6 +6,7 @@
 
 #include "warpwright/activations.h"
 #include "warpwright/cpu.h"
+#include "warpwright/sigmoid.h"
 
 namespace ww {
 
@@ -25,16 +26,16 @@ struct ClampedSwiglu {
 
   explicit ClampedSwiglu(const SwigluParams& params)
       : limit(params.limit),
-        rate(params.alpha * detail::kLog2E),
-        faded(std::max(detail::kFaded / params.alpha, -std::numeric_limits<float>::max())),
+        rate(params.alpha * kLog2E),
+        faded(std::max(kExpFaded / params.alpha, -std::numeric_limits<float>::max())),
         up_offset(params.up_offset) {}
 
   template <typename T>
   WW_OP float operator()(type_tag<T>, float gate, float up) const {
-    const float g = detail::at_most(limit, gate);
-    const float capped = detail::at_most(limit, up);
-    const float u = detail::at_least(-limit, capped);
-    return detail::times_sigmoid<T>(g, rate * g, faded) * (u + up_offset);
+    const float g = at_most(limit, gate);
+    const float capped = at_most(limit, up);
+    const float u = at_least(-limit, capped);
+    return times_sigmoid<T>(g, rate * g, faded) * (u + up_offset);
   }
 };
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "warpwright/activations.h"
 #include "warpwright/cpu.h"
+#include "warpwright/sigmoid.h"
 
 namespace ww {
 
@@ -24,12 +24,12 @@ struct Swish {
   float faded;  // from here down the sigmoid is 0 in float32
 
   explicit Swish(float beta)
-      : rate(beta * detail::kLog2E),
-        faded(std::max(detail::kFaded / beta, -std::numeric_limits<float>::max())) {}
+      : rate(beta * kLog2E),
+        faded(std::max(kExpFaded / beta, -std::numeric_limits<float>::max())) {}
 
   template <typename T>
   WW_OP float operator()(type_tag<T>, float x) const {
-    return detail::times_sigmoid<T>(x, rate * x, faded);
+    return times_sigmoid<T>(x, rate * x, faded);
   }
 };
 

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "warpwright/activations.h"
 #include "warpwright/cpu.h"
+#include "warpwright/sigmoid.h"
 
 namespace ww {
 
@@ -15,8 +15,8 @@ struct NewKernelParams {
 struct Sigmoid {
   template <typename T>
   WW_OP float operator()(type_tag<T>, float x) const {
-    const float power = detail::exp2_negative(-std::fabs(detail::kLog2E * x));
-    const float share = detail::divide(x < 0.0f ? power : 1.0f, 1.0f + power);
+    const float power = exp2_negative(-std::fabs(kLog2E * x));
+    const float share = divide(x < 0.0f ? power : 1.0f, 1.0f + power);
     return std::isnan(x) ? x : share;
   }
 };
