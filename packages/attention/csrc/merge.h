@@ -37,9 +37,10 @@ WW_HOST_DEVICE inline MergeWeights merge_weights(float lse_a, float lse_b) {
   return {a / (a + b), b / (a + b), largest + logf(a + b)};
 }
 
-// A part that counts nothing may be anything.
+// A part that counts nothing may be anything, and leaves even the other one's -0 as it is.
 WW_HOST_DEVICE inline float merged(const MergeWeights& weights, float a, float b) {
-  return (weights.a == 0.0f ? 0.0f : weights.a * a) + (weights.b == 0.0f ? 0.0f : weights.b * b);
+  if (weights.a == 0.0f) return weights.b == 0.0f ? 0.0f : weights.b * b;
+  return weights.b == 0.0f ? weights.a * a : weights.a * a + weights.b * b;
 }
 
 inline bool is_valid(const MergeParams& params) {
