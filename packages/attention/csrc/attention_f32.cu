@@ -73,7 +73,10 @@ class F32Block {
     const BlockKeys keys(params_, first_query_, Shape::kRows);
     load_f32_rows<Shape>(head_.q(), first_query_, seqlen_q, params_.head_dim, Shape::kRows,
                          q_tile_);
-    for (int key = keys.begin; key < keys.end; key += Shape::kKeys) {
+    // From a multiple of a tile, so that the order of a query's sums is the same whatever queries
+    // the block has beside it.
+    const int first_key = keys.begin / Shape::kKeys * Shape::kKeys;
+    for (int key = first_key; key < keys.end; key += Shape::kKeys) {
       load_f32_rows<Shape>(head_.k(), key, seqlen_k, params_.head_dim, Shape::kKeys, tile_);
       __syncthreads();
       float scores[Shape::kThreadRows][Shape::kThreadKeys] = {};

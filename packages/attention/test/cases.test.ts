@@ -227,6 +227,16 @@ describe.each(testDevices())("reported faults on %s", (device) => {
     }
   });
 
+  test.each(dtypes)("a query's row under a window, %s", async (dtype) => {
+    const { q, k, v } = randomInputs({ sq: 70, sk: 90, d: 16 }, { dtype, device });
+    const options = { windowLeft: 21, windowRight: 9 };
+    const all = byHead(attention(q, k, v, options));
+    for (const count of [1, 6, 41]) {
+      const last = byHead(attention(q.narrow(1, 70 - count, count), k, v, options));
+      expect(await bitsOf(last)).toBe(await bitsOf(all.narrow(2, 70 - count, count)));
+    }
+  });
+
   // The GPU has no parts.
   describe.runIf(device === "cpu")(
     "a query's row beside any others, over parts of the keys",
