@@ -106,11 +106,11 @@ class AttentionBlock {
     const BlockPlace block = state_.place;
     const Head<T> head{params_, block.batch, block.head};
     const ThreadPlace place(recomputed(threadIdx.x), Shape::kWarpRows);
-    const bool found_odd =
+    const uint32_t odd_rows =
         stage_results<T, Shape>(head, softmax_, place, block.first_query, sums_, staged);
     __syncwarp();
     store_staged<T, Shape>(head, place, block.first_query, staged);
-    repeat_carefully<T>(head, block.first_query, Shape::kRows, found_odd);
+    repeat_carefully<T>(head, block.first_query + place.warp_row, odd_rows);
   }
 
   const AttentionParams& params_;

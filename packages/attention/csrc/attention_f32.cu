@@ -26,6 +26,7 @@ struct F32Shape {
   static constexpr int kThreadRows = 4;
   static constexpr int kThreadsPerRow = 16;
   static constexpr int kThreads = kRows / kThreadRows * kThreadsPerRow;
+  static constexpr int kWarpRows = 32 / kThreadsPerRow * kThreadRows;
   static constexpr int kThreadKeys = kKeys / kThreadsPerRow;
   static constexpr int kThreadQuads = kColumns / (kQuad * kThreadsPerRow);
   // 16 bytes beyond a multiple of 128: eight rows' vectors of a column are in different banks.
@@ -89,7 +90,8 @@ class F32Block {
       add_values();
       __syncthreads();
     }
-    repeat_carefully<float>(head_, first_query_, Shape::kRows, store());
+    const uint32_t odd_rows = store();
+    repeat_carefully<float>(head_, first_query_ + warp_row(), odd_rows);
   }
 
  private:
@@ -171,9 +173,12 @@ class F32Block {
     }
   }
 
-  // Returns whether there is a NaN among the thread's results.
-  __device__ bool store() {
-    bool found_nan = false;
+  // The warp's first row in the block.
+  __device__ static int warp_row() { return threadIdx.x / 32 * Shape::kWarpRows; }
+
+  // Returns the thread's rows with a NaN among their results, as bits from the warp's first on.
+  __device__ uint32_t store() {
+    uint32_t odd_rows = 0;
     const float* sink = params_.sinks == nullptr ? nullptr : params_.sinks + head_.index;
 #pragma unroll
     for (int r = 0; r < Shape::kThreadRows; ++r) {
@@ -183,6 +188,7 @@ class F32Block {
       if (query >= params_.q_grid.sizes[2]) continue;
       const RowTotals totals = row_totals(max_[r], sum_[r], sink);
       if (thread_ == 0) store_lse(params_, head_.batch, head_.index, query, totals.lse);
+      bool found_nan = false;
 #pragma unroll
       for (int c = 0; c < Shape::kThreadQuads; ++c) {
         const int column = (c * Shape::kThreadsPerRow + thread_) * kQuad;
@@ -194,8 +200,9 @@ class F32Block {
         }
         store_results(params_, head_.batch, head_.index, query, column, results);
       }
+      odd_rows |= static_cast<uint32_t>(found_nan) << (row_ + r - warp_row());
     }
-    return found_nan;
+    return odd_rows;
   }
 
   const AttentionParams& params_;

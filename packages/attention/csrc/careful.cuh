@@ -1,7 +1,7 @@
-// The slow way, for blocks with NaN or infinity among their results: key by key, so that a key of
+// The slow way, for queries with NaN or infinity among their results: key by key, so that a key of
 // weight 0, such as a hidden one, has no part in its query's result. On the tensor cores it has, if
-// its value is infinite or NaN: 0 * NaN is NaN. And weights are at most 1 here, so that no sum
-// overflows of which the result would not.
+// its value is infinite or NaN: 0 * NaN is NaN. Weights are at most 1 here, and relative to the
+// largest score however large that is.
 #pragma once
 
 #include "head.cuh"
@@ -24,6 +24,7 @@ class CarefulQuery {
     for (int lanes = kWarp / 2; lanes > 0; lanes /= 2)
       sum_ += __shfl_xor_sync(kAllLanes, sum_, lanes);
     const RowTotals totals = row_totals(max_, sum_, sink);
+    if (lane_ == 0) store_lse(params_, head_.batch, head_.index, query_, totals.lse);
     for (int i = 0; i < kColumns; ++i) {
       const float result[1] = {sums_[i] * totals.factor};
       store_results(params_, head_.batch, head_.index, query_, lane_ + i * kWarp, result);
@@ -77,16 +78,17 @@ class CarefulQuery {
   float sums_[kColumns] = {};
 };
 
-// Repeats the queries [first, first + rows) of a block that has stored them, if any thread found
-// NaN or infinity among its results. All threads of the block take part.
+// Repeats those of a warp's queries, from `first` on, whose bits in odd_rows some lane has set,
+// once the warp has stored them. A query is repeated for its own sake alone: the other ones of a
+// block have the bits that they have without it.
 template <typename T>
-__device__ void repeat_carefully(const Head<T>& head, int first, int rows, bool found_odd) {
-  // The barrier also orders the block's stores before those that follow.
-  if (!__syncthreads_or(found_odd)) return;
-  const int end = min(first + rows, static_cast<int>(head.params.q_grid.sizes[2]));
-  const int warps = blockDim.x / 32;
-  for (int query = first + static_cast<int>(threadIdx.x) / 32; query < end; query += warps)
-    CarefulQuery<T>(head, query).run();
+__device__ void repeat_carefully(const Head<T>& head, int first, uint32_t odd_rows) {
+  for (int lanes = 16; lanes > 0; lanes /= 2)
+    odd_rows |= __shfl_xor_sync(kAllLanes, odd_rows, lanes);
+  // Orders what other lanes have stored before what follows.
+  __syncwarp();
+  for (; odd_rows != 0; odd_rows >>= 1, ++first)
+    if ((odd_rows & 1) != 0) CarefulQuery<T>(head, first).run();
 }
 
 }  // namespace ww

@@ -24,18 +24,22 @@ struct StagedSums {
 };
 
 // Divides by the sums of weights, stores each row's lse, and leaves the results in `staged`.
-// Returns whether one of the lane's is NaN or infinite.
+// Returns those of the lane's rows, as bits from the warp's first on, that have a NaN or an
+// infinity among their results or too coarse a base.
 template <typename T, typename Shape, typename Softmax>
-__device__ bool stage_results(const Head<T>& head, const Softmax& softmax, const ThreadPlace& place,
-                              int first_query, const typename Shape::Sums& sums, float* staged) {
+__device__ uint32_t stage_results(const Head<T>& head, const Softmax& softmax,
+                                  const ThreadPlace& place, int first_query,
+                                  const typename Shape::Sums& sums, float* staged) {
+  static_assert(Shape::kWarpRows <= 32);
   const AttentionParams& params = head.params;
-  bool found_odd = false;
+  uint32_t odd_rows = 0;
   const float* sink = params.sinks == nullptr ? nullptr : params.sinks + head.index;
 #pragma unroll
   for (int i = 0; i < Shape::kRowTiles; ++i)
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int row = place.warp_row + 16 * i + 8 * half + place.row;
+      const int warp_row = 16 * i + 8 * half + place.row;
+      const int row = place.warp_row + warp_row;
       const int64_t query = int64_t{first_query} + row;
       float max;
       float sum;
@@ -43,16 +47,18 @@ __device__ bool stage_results(const Head<T>& head, const Softmax& softmax, const
       const RowTotals totals = row_totals(max, sum, sink);
       const bool inside = query < params.q_grid.sizes[2];
       if (place.key == 0 && inside) store_lse(params, head.batch, head.index, query, totals.lse);
+      bool odd = softmax.has_coarse_base(i, half);
 #pragma unroll
       for (int j = 0; j < Shape::kColumnTiles; ++j) {
         const float first = sums[i][j][2 * half] * totals.factor;
         const float second = sums[i][j][2 * half + 1] * totals.factor;
-        found_odd |= inside && !(fabsf(first) < kInf && fabsf(second) < kInf);
+        odd |= !(fabsf(first) < kInf && fabsf(second) < kInf);
         float* to = StagedSums<Shape>::at(staged, row, 8 * j + place.key);
         *reinterpret_cast<Pair<float>*>(to) = {first, second};
       }
+      odd_rows |= static_cast<uint32_t>(odd && inside) << warp_row;
     }
-  return found_odd;
+  return odd_rows;
 }
 
 // A warp stores the rows that it has staged.

@@ -58,6 +58,14 @@ class OnlineSoftmax {
     sum = quad_sum(sum_[i][half]);
   }
 
+  // Whether the row's base, which `weight` scales and rounds before it subtracts it, may be off by
+  // more than 1: all the row's weights by the same factor, but it may leave none of them.
+  __device__ bool has_coarse_base(int i, int half) const {
+    constexpr float kMost = 0x1p24f;
+    const float base = base_[i][half];
+    return !of_scores_ && base != kMinusInf && fabsf(base * scale_) > kMost;
+  }
+
  private:
   // A weight may be 2^8, as in FlashAttention-4.
   static constexpr float kHeadroomLog2 = 8.0f;
